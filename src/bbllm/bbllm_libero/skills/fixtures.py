@@ -1,22 +1,20 @@
 """What `open`, `close`, `turn_on` and `turn_off` share: the joint of a call, and its goal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bbllm.core.text import listed
-from bbllm.core.types import Code
+from bbllm.core.types import Code, Skill
 from bbllm_libero.panda import OPEN, JointInfo, LiberoTask, Panda, Result
 from bbllm_libero.skills.hand import tips
 from bbllm_libero.skills.joints import handle_grasps, push_along, take_along
 from bbllm_libero.skills.motion import move
-from bbllm_libero.skills.skill import done, failed, refused
+from bbllm_libero.skills.skill import PandaSkill, done, failed, refused
 
 Wanted = Literal['open', 'close', 'turnon', 'turnoff']
 ATTEMPTS = 3
 """Grasps of a handle or knob that are tried."""
-BEYOND = 0.35
-"""How far into its range a joint is led, as a share of the range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +86,14 @@ def _turn(joint: JointInfo, wanted: Wanted) -> Turn:
 def pull(panda: Panda, name: str, turn: Turn, done_word: str) -> Result:
     """Grip what moves and lead it to its goal."""
     joint = turn.joint
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         state = panda.state
         if turn.reached(state.joints[joint.name]):
             return done()
-        grasps = handle_grasps(
-            panda, state, joint.owner, joint, turn.goal - state.joints[joint.name]
-        )
+        grasps = handle_grasps(panda, state, joint, turn.goal - state.joints[joint.name])
         if not grasps:
-            return refused(
-                Code.NO_CLEARANCE,
-                f'{name} cannot be {done_word}: its handle is out of reach, or something is in '
-                'the way of the hand.',
-            )
-        if take_along(panda, joint.name, joint, turn.goal, turn.reached, grasps[0]):
+            return _no_clearance(name, done_word, attempt)
+        if take_along(panda, joint, turn.goal, turn.reached, grasps[0]):
             return done()
         up = tips(panda.state)
         up[2, 3] += 0.05
@@ -112,12 +104,24 @@ def pull(panda: Panda, name: str, turn: Turn, done_word: str) -> Result:
 def press(panda: Panda, name: str, turn: Turn, done_word: str) -> Result:
     """Push what moves with closed fingers to its goal."""
     joint = turn.joint
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if turn.reached(panda.state.joints[joint.name]):
             return done()
-        if push_along(panda, joint.owner, joint.name, joint, turn.goal, turn.reached):
+        reached = push_along(panda, joint, turn.goal, turn.reached)
+        if reached is None:
+            return _no_clearance(name, done_word, attempt)
+        if reached:
             return done()
     return failed(Code.GOAL_TOLERANCE, f'{name} could not be {done_word} in {ATTEMPTS} attempts.')
+
+
+def _no_clearance(name: str, done_word: str, attempts: int) -> Result:
+    end = failed if attempts else refused
+    return end(
+        Code.NO_CLEARANCE,
+        f'{name} cannot be {done_word}: what the hand would take is out of reach, or something '
+        'is in its way; move that first.',
+    )
 
 
 def hand_full(name: str, done_word: str, held: str | None) -> Result | None:
@@ -128,3 +132,22 @@ def hand_full(name: str, done_word: str, held: str | None) -> Result | None:
         f'{name} cannot be {done_word} because {held} is in the hand; place that first.',
         held,
     )
+
+
+def joint_skill(
+    name: str,
+    wanted: Wanted,
+    done_word: str,
+    act: Callable[[Panda, str, Turn, str], Result],
+    summary: str,
+    aliases: tuple[str, ...] = (),
+) -> PandaSkill:
+    """Return a skill that brings the joint of an object or region where *wanted* has it."""
+
+    def run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
+        turn = joint_of(panda.task, args[0], wanted, done_word)
+        if isinstance(turn, Result):
+            return replace(turn, held=held)
+        return hand_full(args[0], done_word, held) or act(panda, args[0], turn, done_word)
+
+    return PandaSkill(Skill(name, ('object',), summary, aliases), run)

@@ -9,7 +9,7 @@ on it. No list of objects is needed, and an object without such a stretch has no
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,8 @@ LEAST_SHARE = 0.4
 """Share of the lines through the pads that have to lie on both faces."""
 UNEVEN_M = 0.004
 """How uneven a face may be under a pad [m]."""
+NARROW_M = 0.024
+"""How much wider than what it grips the hand is opened where there is no room for more [m]."""
 ROOM_M = 0.002
 """Least room of the open hand to all else [m]."""
 _PAD_LINES = [(x, z) for z in (0.005, PAD_MIDDLE_M, 0.017) for x in (-0.006, 0.0, 0.006)]
@@ -45,6 +47,12 @@ class Grasp:
     """`body` where that is all of the object on these lines, `wall` where it is a part of it."""
     cost: float
     """The smaller the better: uneven contact, distance from the middle, small depth."""
+    opening_m: float = OPEN_M
+    """Distance between the fingers on the way there."""
+
+    def narrow(self) -> 'Grasp':
+        """Return the grasp for where the open hand has no room."""
+        return replace(self, opening_m=min(OPEN_M, self.width_m + NARROW_M))
 
 
 def grasps_on(body: Solids, R: Array, middle_m: Array) -> Iterator[Grasp]:
@@ -132,7 +140,7 @@ def _merged(enter: Array, leave: Array, gap_m: float = 0.002) -> list[tuple[floa
     return stretches
 
 
-def free_way(T: Array, around: Solids, width_m: float = OPEN_M, way_m: float = 0.10) -> bool:
+def free_way(T: Array, around: Solids, width_m: float = OPEN_M, *, way_m: float) -> bool:
     """Return whether a hand has room at a pose, and on its way back against its approach."""
     if not len(around):
         return True

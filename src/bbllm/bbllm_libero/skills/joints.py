@@ -1,6 +1,8 @@
 """Drawers, doors and knobs: motions of the hand along what a joint lets move."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,12 +15,19 @@ from bbllm_libero.skills.motion import (
     move,
     open_hand,
     reach_over,
+    shape_hand,
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
-from bbllm_libero.skills.solids import Array, Solids, body_solids, surroundings
+from bbllm_libero.skills.solids import Array, Solids, body_solids, surroundings, together
 
 AHEAD_M, AHEAD_RAD = 0.03, 0.25
 """How far ahead of the joint the hand is led."""
+BEFORE_M, THICK_M = 0.04, 0.0105
+"""Where a push begins before it touches, and half the thickness of the fingers [m]."""
+TRIED, ENOUGH = 600, 8
+"""Grasps whose room is looked at, and with room."""
+LEANS = np.radians([0.0, 20.0, 35.0, 50.0])
+"""How far the hand leans back from what it pushes [rad]."""
 
 
 def motion_of(joint: JointInfo, by: float) -> Array:
@@ -48,11 +57,9 @@ def approaches(towards: Array) -> Iterator[Array]:
             yield R @ Rotation.from_euler('z', roll).as_matrix()
 
 
-def handle_grasps(
-    panda: Panda, state: State, owner: str, joint: JointInfo, by: float
-) -> list[Grasp]:
+def handle_grasps(panda: Panda, state: State, joint: JointInfo, by: float) -> list[Grasp]:
     """Return grasps of what a joint moves, reachable before and after it has moved by *by*."""
-    body = body_solids(panda, owner, state, joint.body)
+    body = body_solids(panda, joint.owner, state, joint.body)
     around = surroundings(panda, state, ())
     D = motion_of(joint, by)
     if joint.kind == 'slide':
@@ -66,45 +73,50 @@ def handle_grasps(
     found: list[Grasp] = []
     for R in rolls:
         found += grasps_on(part, R, part.middle_m)
-    chosen: list[Grasp] = []
-    for grasp in ordered(found)[:600]:
-        if len(chosen) >= 8:
-            break
-        if not free_way(grasp.T, around, way_m=0.07):
+    best = ordered(found)[:TRIED]
+    for grasps in (best, [grasp.narrow() for grasp in best]):
+        chosen = ordered(list(islice(_with_room(grasps, state, around, D), ENOUGH)))
+        if chosen:
+            return chosen
+    return []
+
+
+def _with_room(grasps: Sequence[Grasp], state: State, around: Solids, D: Array) -> Iterator[Grasp]:
+    """Yield grasps that the arm reaches before and after a motion *D*, with room for the hand."""
+    for grasp in grasps:
+        if not free_way(grasp.T, around, grasp.opening_m, way_m=0.07):
             continue
         best = None
         for T in (grasp.T, grasp.T @ np.diag([-1.0, -1.0, 1.0, 1.0])):
-            first = turn_cost(T, state.q)
-            last = turn_cost(D @ T, state.q)
+            first, last = turn_cost(T, state.q), turn_cost(D @ T, state.q)
             if first is not None and last is not None and (best is None or first + last < best[0]):
                 best = first + last, T
         if best is not None:
-            chosen.append(Grasp(best[1], grasp.width_m, grasp.kind, grasp.cost + 0.3 * best[0]))
-    return ordered(chosen)
+            yield replace(grasp, T=best[1], cost=grasp.cost + 0.3 * best[0])
 
 
 def take_along(
     panda: Panda,
-    name: str,
     joint: JointInfo,
     goal: float,
     done: Callable[[float], bool],
     grasp: Grasp,
 ) -> bool:
     """Grip a part and lead it until a joint is where *done* wants it; return whether it is."""
-    reach_over(panda, grasp.T, 0.07)
-    move(panda, grasp.T, OPEN, near_m=0.005, near_rad=0.06, most=40)
+    grip = shape_hand(panda, grasp.opening_m)
+    reach_over(panda, grasp.T, 0.07, grip)
+    move(panda, grasp.T, grip, near_m=0.005, near_rad=0.06, most=40)
     close_hand(panda)
     held = tips(panda.state)
-    start = panda.state.joints[name]
+    start = panda.state.joints[joint.name]
     for _ in range(90):
-        q = panda.state.joints[name]
+        q = panda.state.joints[joint.name]
         if done(q):
             break
         ahead = AHEAD_M if joint.kind == 'slide' else AHEAD_RAD
         led = q - start + float(np.clip(goal - q, -ahead, ahead))
         move(panda, motion_of(joint, led) @ held, CLOSE, near_m=0.0, most=1)
-    reached = done(panda.state.joints[name])
+    reached = done(panda.state.joints[joint.name])
     open_hand(panda, most=6)
     back = tips(panda.state)
     back[:3, 3] -= 0.07 * back[:3, 2]
@@ -112,34 +124,68 @@ def take_along(
     return reached
 
 
+def push_poses(
+    panda: Panda, state: State, joint: JointInfo, by: float
+) -> tuple[Array, Array] | None:
+    """
+    Return a pose of closed fingers that touch what a joint moves, and which way they push it.
+
+    The hand leans back as far as it needs to have room beside the fixture also at the end.
+    """
+    body = body_solids(panda, joint.owner, state, joint.body)
+    fixed = [
+        body_solids(panda, joint.owner, state, part)
+        for part in {piece.body for piece in panda.shape(joint.owner)} - {joint.body}
+    ]
+    around = together([surroundings(panda, state, (joint.owner,)), *fixed])
+    point, way = contact_point(body, joint, by)
+    across = np.array([-way[1], way[0], 0.0])
+    yaw = float(np.arctan2(way[1], way[0]))
+    end_m = (motion_of(joint, by) @ np.append(point, 1.0))[:3]
+    for lean in LEANS:
+        found = []
+        for turn in (yaw, yaw + np.pi):
+            T = top_down(point, turn)
+            T[:3, :3] = Rotation.from_rotvec(-lean * across).as_matrix() @ T[:3, :3]
+            T[:3, 3] -= THICK_M * way
+            end = T.copy()
+            end[:3, 3] += end_m - point
+            costs = [turn_cost(pose, state.q) for pose in (T, end)]
+            room = all(free_way(pose, around, 0.0, way_m=0.0) for pose in (T, end))
+            if room and None not in costs:
+                found.append((costs[0] or 0.0, T))
+        if found:
+            return min(found, key=lambda one: one[0])[1], way
+    return None
+
+
 def push_along(
-    panda: Panda,
-    owner: str,
-    name: str,
-    joint: JointInfo,
-    goal: float,
-    done: Callable[[float], bool],
-) -> bool:
-    """Push a part with closed fingers until a joint's position satisfies *done*."""
-    state = panda.state
-    q = state.joints[name]
-    body = body_solids(panda, owner, state, joint.body)
-    point, way = contact_point(body, joint, goal - q)
-    T = top_down(point, float(np.arctan2(way[1], way[0])))
-    T[:3, 3] = point - 0.05 * way
-    move_over = T.copy()
-    reach_over(panda, move_over, 0.08, CLOSE)
-    move(panda, T, CLOSE, near_m=0.012, near_rad=0.15, most=40)
+    panda: Panda, joint: JointInfo, goal: float, done: Callable[[float], bool]
+) -> bool | None:
+    """
+    Push a part with closed fingers until a joint's position satisfies *done*.
+
+    Return whether it does; None where the hand has no room to push.
+    """
+    start = panda.state.joints[joint.name]
+    poses = push_poses(panda, panda.state, joint, goal - start)
+    if poses is None:
+        return None
+    T, way = poses
+    before = T.copy()
+    before[:3, 3] -= BEFORE_M * way
+    reach_over(panda, before, 0.08, CLOSE)
+    move(panda, before, CLOSE, near_m=0.012, near_rad=0.15, most=40)
     for _ in range(110):
-        q = panda.state.joints[name]
+        q = panda.state.joints[joint.name]
         if done(q):
             break
         ahead = 0.06 if joint.kind == 'slide' else 0.3
-        led = motion_of(joint, q - state.joints[name] + float(np.clip(goal - q, -ahead, ahead)))
+        led = motion_of(joint, q - start + float(np.clip(goal - q, -ahead, ahead)))
         aim = T.copy()
-        aim[:3, 3] = (led @ np.append(point, 1.0))[:3]
+        aim[:3, 3] = (led @ np.append(T[:3, 3], 1.0))[:3]
         move(panda, aim, CLOSE, near_m=0.0, most=1)
-    reached = done(panda.state.joints[name])
+    reached = done(panda.state.joints[joint.name])
     back = tips(panda.state)
     back[:3, 3] += [0.0, 0.0, 0.06]
     back[:3, 3] -= 0.04 * way

@@ -12,15 +12,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bbllm_libero.panda import CLOSE, OPEN, Panda, State
-from bbllm_libero.skills.hand import hand_at, tips
+from bbllm_libero.skills.hand import OPEN_M, hand_at, tips
 from bbllm_libero.skills.solids import Array, Solids, surroundings
 
 KEEP = 0.0
+"""Value of an action that leaves the fingers where they are."""
 GAIN = 1.5
 """Of the outer loop: the controller is critically damped, which makes it 0.8 of critical."""
 INTEGRAL = 0.08
 NEAR_M, NEAR_RAD = 0.004, 0.06
 """How near to a pose a motion ends."""
+FINGERS_M = 0.006
+"""How near to a distance the fingers are stopped [m]."""
 STILL_M = 0.0007
 """Slower than this per step, the hand stands still [m]."""
 
@@ -125,6 +128,18 @@ def open_hand(panda: Panda, most: int = 10, enough_m: float = 0.07) -> None:
         stay(panda, OPEN, 1)
 
 
+def shape_hand(panda: Panda, opening_m: float, most: int = 20) -> float:
+    """Open the fingers as far as a grasp has room for, and return what they do from then on."""
+    if opening_m >= OPEN_M:
+        return OPEN
+    for _ in range(most):
+        missing = opening_m - panda.state.width_m
+        if abs(missing) < FINGERS_M:
+            break
+        stay(panda, OPEN if missing > 0.0 else CLOSE, 1)
+    return KEEP
+
+
 def clear_height_m(around: Solids, start_m: Array, end_m: Array, below: Solids) -> float:
     """
     Return how high the grip site has to be on a straight way over all solids, shape (3,) each.
@@ -167,7 +182,9 @@ def reach_over(panda: Panda, T: Array, way_m: float, grip: float = OPEN) -> None
         ways.append(rise)
     if before[2, 3] < over:
         above = before.copy()
-        above[2, 3] = over
-        above[:3, :3] = before[:3, :3]
+        if T[2, 2] < -0.5:  # it comes down along its approach, also where that leans
+            above[:3, 3] += (over - before[2, 3]) / T[2, 2] * T[:3, 2]
+        else:
+            above[2, 3] = over
         ways.append(above)
     through(panda, [*ways, before], grip, near_m=0.015, near_rad=0.1)

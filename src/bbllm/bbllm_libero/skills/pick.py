@@ -1,6 +1,8 @@
 """`pick(object)`: close the fingers on an object from above, and lift it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -15,10 +17,11 @@ from bbllm_libero.skills.motion import (
     move,
     open_hand,
     reach_over,
+    shape_hand,
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
-from bbllm_libero.skills.solids import Array, shape_of, surroundings, together
+from bbllm_libero.skills.solids import Array, Solids, shape_of, surroundings, together
 
 ATTEMPTS = 3
 """Grasps that are tried before a pick fails."""
@@ -26,12 +29,21 @@ LIFT_M = 0.06
 """How far an object is lifted to see that it comes along [m]."""
 HOVER_M = 0.06
 """Height above a grasp from which the hand comes straight down [m]."""
+WAY_M, LEANING_M = 0.10, 0.25
+"""Length of the way to a grasp that has to be free, from straight above and leaning [m]."""
 EMPTY_M = 0.0008
 """Fingers nearer to each other than this have closed on nothing [m]."""
 YAWS = 16
 """Turns of the hand that are tried, over half a turn."""
-LEANS = ((0.0,), (0.45, -0.45, 0.75, -0.75))
-"""How far it leans aside, first and where grasps find no room so [rad]."""
+LEANS = (
+    (('y', 0.0),),
+    tuple((axis, lean) for axis in ('y', 'x') for lean in (0.45, -0.45, 0.75, -0.75)),
+)
+"""
+How far it leans, first and where grasps find no room so [rad].
+
+Aside is about the axis along which it closes (y), away from or over the object about x.
+"""
 TRIED, ENOUGH = 400, 8
 """Grasps whose room is looked at, and with room."""
 
@@ -42,8 +54,8 @@ def find_grasps(
     """
     Return reachable grasps with room, the best first; and whether there is any without room.
 
-    The hand points straight down. Only where that finds nothing, it leans aside, about the axis
-    along which it closes.
+    The hand is open and points straight down. Only where that finds nothing, it opens less, and
+    then leans.
     """
     body = shape_of(panda, name, state)
     around = surroundings(panda, state, (name,))
@@ -52,26 +64,38 @@ def find_grasps(
     for leans in LEANS:
         found: list[Grasp] = []
         for yaw in np.linspace(-np.pi / 2, np.pi / 2, YAWS, endpoint=False):
-            for lean in leans:
-                R = top_down(middle, yaw)[:3, :3] @ Rotation.from_euler('y', lean).as_matrix()
+            for axis, lean in leans:
+                R = top_down(middle, yaw)[:3, :3] @ Rotation.from_euler(axis, lean).as_matrix()
                 found += grasps_on(body, R, middle)
-        if not found and not some:
-            return [], False
-        some = True
-        chosen: list[Grasp] = []
-        for grasp in ordered(found)[:TRIED]:
-            if len(chosen) >= ENOUGH:
-                break
-            if any(np.linalg.norm(grasp.T[:3, 3] - old.T[:3, 3]) < 0.012 for old in missed):
-                continue
-            if not free_way(grasp.T, together([body, around]), way_m=0.0):
-                continue
-            reached = _nearer(grasp, state) if free_way(grasp.T, around) else None
-            if reached is not None:
-                chosen.append(reached)
-        if chosen:
-            return ordered(chosen), some
+        best = [
+            grasp
+            for grasp in ordered(found)[:TRIED]
+            if all(np.linalg.norm(grasp.T[:3, 3] - old.T[:3, 3]) > 0.012 for old in missed)
+        ]
+        for grasps in (best, [grasp.narrow() for grasp in best]):
+            chosen = ordered(list(islice(_with_room(grasps, state, body, around), ENOUGH)))
+            if chosen:
+                return chosen, True
+        some = some or bool(found)
+        if not some:
+            break
     return [], some
+
+
+def _with_room(
+    grasps: Sequence[Grasp], state: State, body: Solids, around: Solids
+) -> Iterator[Grasp]:
+    """Yield grasps that the arm reaches and the hand has room for, there and on its way."""
+    everything = together([body, around])
+    for grasp in grasps:
+        if not free_way(grasp.T, everything, grasp.opening_m, way_m=0.0):
+            continue
+        way_m = WAY_M if grasp.T[2, 2] < -0.99 else LEANING_M
+        if not free_way(grasp.T, around, grasp.opening_m, way_m=way_m):
+            continue
+        reached = _nearer(grasp, state)
+        if reached is not None:
+            yield reached
 
 
 def _nearer(grasp: Grasp, state: State) -> Grasp | None:
@@ -81,7 +105,7 @@ def _nearer(grasp: Grasp, state: State) -> Grasp | None:
     if not reached:
         return None
     cost, T = min(reached, key=lambda one: one[0])
-    return Grasp(T, grasp.width_m, grasp.kind, grasp.cost + 0.15 * cost)
+    return replace(grasp, T=T, cost=grasp.cost + 0.15 * cost)
 
 
 def _flipped(T: Array) -> Array:
@@ -134,8 +158,9 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
 
 
 def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
-    reach_over(panda, grasp.T, HOVER_M)
-    move(panda, grasp.T, OPEN, near_m=0.004, near_rad=0.06, most=40)
+    grip = shape_hand(panda, grasp.opening_m)
+    reach_over(panda, grasp.T, HOVER_M, grip)
+    move(panda, grasp.T, grip, near_m=0.004, near_rad=0.06, most=40)
     width = close_hand(panda)
     before = panda.state.objects[name].position_m[2]
     up = tips(panda.state)
@@ -143,7 +168,8 @@ def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
     move(panda, up, CLOSE, near_m=0.015, most=25)
     state = panda.state
     risen = state.objects[name].position_m[2] - before
-    if min(width, state.width_m) > EMPTY_M and risen > LIFT_M / 2 - 0.01:
+    held = all(name in touched for touched in state.touches.values())
+    if held and min(width, state.width_m) > EMPTY_M and risen > LIFT_M / 2 - 0.01:
         return True
     open_hand(panda)
     back = tips(panda.state)

@@ -93,7 +93,8 @@ class Spot:
     """One way to let go: a pose of the grip site, and what it costs."""
 
     T: Array
-    drop_m: float
+    origin_m: Array
+    """Where the object's origin is then, shape (3,)."""
     cost: float
 
 
@@ -129,7 +130,8 @@ def find_spot(panda: Panda, state: State, held: str, place: Place) -> Spot | Non
         if place.deep_m and abs(origin_z - place.T[2, 3]) > place.deep_m:
             continue
         T[2, 3] = free + ABOVE_M
-        spots.append(Spot(T, free - rest, cost + 6.0 * (free - rest) + 4.0 * origin_z))
+        origin_m = (T @ origin)[:3, 3]
+        spots.append(Spot(T, origin_m, cost + 6.0 * (free - rest) + 4.0 * origin_z))
     for spot in sorted(spots, key=lambda found: found.cost):
         if turn_cost(spot.T, state.q) is not None:
             return spot
@@ -184,7 +186,8 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
     if spot is None:
         return refused(
             Code.OCCUPIED,
-            f'{held} finds no room at {target} that hand and arm reach.',
+            f'{held} finds no room at {target} that hand and arm reach from above; choose another '
+            'place, or move what is there first.',
             held,
         )
     return carry(panda, held, place, spot)
@@ -214,7 +217,10 @@ def carry(panda: Panda, held: str, place: Place, spot: Spot) -> Result:
     state = panda.state
     if state.width_m <= EMPTY_M:
         return failed(Code.OBJECT_LOST, f'{held} fell out of the hand; pick it again.')
-    move(panda, spot.T, CLOSE, near_m=0.005, near_rad=0.06, most=45)
+    now = spot.T @ np.linalg.inv(tips(state)) @ matrix(state.objects[held])
+    aim = spot.T.copy()
+    aim[:2, 3] += (spot.origin_m - now[:3, 3])[:2]
+    move(panda, aim, CLOSE, near_m=0.005, near_rad=0.06, most=45)
     open_hand(panda)
     up = tips(panda.state)
     up[2, 3] += 0.08

@@ -3,7 +3,8 @@
 
 The open hand pushes a wide object with both fingers, which keeps it from turning away, a narrow
 one, or where there is no room for that, with closed fingers. Where something stands behind the
-object, the hand leans over it.
+object, the hand leans over it. Where that does not help, closed fingers go into a hollow object,
+such as a plate, and take it along by the rim in front of them.
 """
 
 from itertools import product
@@ -16,12 +17,12 @@ from bbllm.core.types import Code, Skill
 from bbllm_libero.panda import CLOSE, OPEN, Panda, Result
 from bbllm_libero.skills.fixtures import hand_full
 from bbllm_libero.skills.grasps import free_way
-from bbllm_libero.skills.hand import OPEN_M
+from bbllm_libero.skills.hand import OPEN_M, hand_at
 from bbllm_libero.skills.motion import move, reach_over
-from bbllm_libero.skills.place import Place, resolve
+from bbllm_libero.skills.place import Place, descent_m, resolve
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
-from bbllm_libero.skills.solids import Array, shape_of, surroundings
+from bbllm_libero.skills.solids import Array, overlaps, shape_of, surroundings
 
 ATTEMPTS = 2
 FORK_M = 0.05
@@ -36,6 +37,10 @@ NEAR = 0.6
 """Share of a region's half width within which an object has arrived."""
 LEANS = np.radians([0.0, 25.0, 40.0, 55.0])
 """How far the hand leans over the object, as tried [rad]."""
+CLOSE_M = 0.006
+"""Distance of fingers in a hollow from the rim that they push, at the start [m]."""
+TURNS = 16
+"""Turns of the hand that are tried in a hollow."""
 _FINGER_M = 0.0105
 
 
@@ -53,15 +58,16 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
     place = resolve(panda.task, panda.state, target)
     if isinstance(place, Result):
         return place
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if _arrived(panda, name, place):
             return done()
-        start = _behind(panda, name, place)
+        start = _behind(panda, name, place) or _within(panda, name, place)
         if start is None:
-            return refused(
+            end = failed if attempt else refused
+            return end(
                 Code.NO_CLEARANCE,
-                f'The hand finds no room behind {name} to push it to {target}; move what is '
-                'there first.',
+                f'The hand finds no room behind {name} to push it to {target}, nor is it hollow; '
+                'move what is behind it first.',
             )
         _slide(panda, name, place, *start)
     if _arrived(panda, name, place):
@@ -109,6 +115,41 @@ def _behind(panda: Panda, name: str, place: Place) -> tuple[Array, float, float]
             best = min(found, key=lambda one: one[0] or 0.0)[1]
             return best, touch, OPEN if fork else CLOSE
     return None
+
+
+def _within(panda: Panda, name: str, place: Place) -> tuple[Array, float, float] | None:
+    """Return the same for closed fingers in the hollow of an object; None where it has none."""
+    state = panda.state
+    body = shape_of(panda, name, state)
+    around = surroundings(panda, state, (name,))
+    gap = _gap(panda, name, place)
+    way = np.append(gap / np.linalg.norm(gap), 0.0)
+    at = state.objects[name].position_m
+    top = float(body.high_m[:, 2].max())
+    yaw = float(np.arctan2(way[1], way[0]))
+    ahead_m = np.arange(0.0, float(np.ptp(body.centres_m[:, :2], axis=0).max()), 0.002)
+    across = np.array([-way[1], way[0], 0.0])
+    found: list[tuple[float, float, float, Array]] = []
+    for lean, turn in product(LEANS, np.linspace(0.0, 2 * np.pi, TURNS, endpoint=False)):
+        if found and lean > found[0][0]:
+            break
+        T = top_down(np.array([at[0], at[1], top]), yaw + float(turn))
+        T[:3, :3] = Rotation.from_rotvec(lean * across).as_matrix() @ T[:3, :3]
+        T[2, 3] -= descent_m(hand_at(T, 0.0), body)
+        hand = hand_at(T, 0.0)
+        hits = [far for far in ahead_m if overlaps(hand.shifted(far * way), body).any()]
+        if not hits or hits[0] == 0.0:
+            continue
+        T[:3, 3] += (hits[0] - CLOSE_M) * way
+        end = T.copy()
+        end[:2, 3] += gap
+        costs = [turn_cost(pose, state.q) for pose in (T, end)]
+        if None not in costs and all(free_way(pose, around, 0.0, way_m=0.07) for pose in (T, end)):
+            found.append((float(lean), costs[0] or 0.0, -hits[0], T))
+    if not found:
+        return None
+    _, _, touch, best = min(found, key=lambda one: one[1])
+    return best, touch, CLOSE
 
 
 def _slide(
