@@ -68,6 +68,7 @@ PANDA = StillPanda(
         ('close nothing_1', None, Code.UNKNOWN_OBJECT, 'cabinet_1_top_region'),
         ('turn_on cabinet_1', None, Code.PRECONDITION, 'nor can anything else here'),
         ('turn_off box_1', None, Code.PRECONDITION, 'nor can anything else here'),
+        ('push far_1 box_1', None, Code.NO_CLEARANCE, 'nor is it hollow'),
         ('push cabinet_1 box_1', None, Code.NOT_GRASPABLE, 'box_1'),
         ('push wide_1 nowhere', None, Code.UNKNOWN_OBJECT, 'nowhere'),
         ('push wide_1 box_1', 'box_1', Code.ALREADY_HOLDING, 'place that first'),
