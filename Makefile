@@ -11,7 +11,7 @@ PLAY = python tools/run_tests.py play $(AGAIN)
 # How fast this machine is, before and after the tests: durations of two machines compare by it.
 SPEED = python -m bbllm_bench.benchmarks.time.machine
 
-.PHONY: help has-python setup extras fci libero robouse demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
+.PHONY: help has-python setup extras eai fci libero robouse demo test test-slow test-all test-steady test-fast test-launch lint bench bench-recorded docs audit licences lock clean clean-cache
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -43,6 +43,16 @@ build/libero/done: requirements/libero.txt
 	@ldconfig -p | grep -q libOSMesa || { echo 'LIBERO needs OSMesa. Install it with: sudo apt install libosmesa6' >&2; exit 1; }
 	@$(RUN) uv venv --quiet --clear --python '>=3.10,<3.12' build/libero || { echo 'LIBERO needs Python 3.10 or 3.11: its MuJoCo 2.3.7 has wheels for no later one.' >&2; exit 1; }
 	@$(RUN) uv pip sync --quiet --python build/libero/bin/python --require-hashes $< && touch $@
+
+eai: build/eai/done ## Install the Embodied Agent Interface with its evaluators and Fast Downward (GPL, a process of its own) into build/eai, for `bbllm bench eai-export` and `eai-score`
+
+build/eai/done: requirements/eai_bench.txt
+	@$(RUN) uv venv --quiet --clear --python '>=3.10,<3.12' build/eai || { echo 'The evaluators need Python 3.10 or 3.11: what pddlgym 0.0.7 requires has wheels for no later one.' >&2; exit 1; }
+	@$(RUN) uv pip sync --quiet --python build/eai/bin/python --require-hashes $<
+	@# Its evaluator expects a clone of Fast Downward here, and would download one.
+	@cd build/eai/lib/python3.*/site-packages && chmod +x up_fast_downward/downward/fast-downward.py up_fast_downward/downward/builds/release/bin/downward && \
+		ln -sfn ../../../../up_fast_downward/downward virtualhome_eval/simulation/evolving_graph/pddlgym_planners/FD
+	@touch $@
 
 robouse: build/robouse/done ## Install Robo Use into build/robouse, with bbllm as its harness and backend (docs/robouse.md); make test-all does it too
 

@@ -27,6 +27,7 @@ lock --python-version 3.11 -c requirements/lock.txt --no-emit-package numpy $ins
 lock --python-version 3.11 --no-deps -o requirements/virtualhome.txt requirements/virtualhome.in
 lock --python-version 3.11 --no-deps -o requirements/franka_sim.txt requirements/franka_sim.in
 lock --python-version 3.11 --no-deps -o requirements/eai.txt requirements/eai.in
+lock --python-version 3.11 -o requirements/eai_bench.txt requirements/eai_bench.in
 lock --python-version 3.11 -o requirements/fci.txt requirements/fci.in
 lock --python-version 3.11 -o requirements/libero.txt requirements/libero.in
 lock --python-version 3.11 -o requirements/robouse.txt requirements/robouse.in

@@ -78,6 +78,14 @@ BENCHMARKS = {
         'time.command',
         'What a person waits for: arm, models, stack; each figure beside a bound (ten minutes).',
     ),
+    'eai-export': (
+        'eai.export',
+        'Answer the prompts of the Embodied Agent Interface: four modules, one reply each.',
+    ),
+    'eai-score': (
+        'eai.score',
+        'Score such answers by the evaluators of the Embodied Agent Interface.',
+    ),
     'injection': (
         'injection.command',
         'What comes of instructions in names, facts, errors, feedback and file names.',
@@ -95,7 +103,8 @@ BENCHMARKS = {
         'Inject faults into the robot (needs ROS), or cross them with faults of the model.',
     ),
 }
-"""The module in `bbllm_bench/benchmarks` with the function of that name, and its help line."""
+"""The module in `bbllm_bench/benchmarks` with the function of that name, `_` for `-`, and its help
+line."""
 COMMANDS = {
     'diff': 'Compare two runs pair by pair, on the cases that both have.',
     'compare': 'Score several planners, or all, on the same cases of a suite, with equal budgets.',

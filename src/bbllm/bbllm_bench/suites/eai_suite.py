@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bbllm.core.errors import BbllmError, ConfigError
+from bbllm.core.paths import config_dir
 from bbllm.worlds.household.graph import Graph
 from bbllm.worlds.household.household import Mode
 from bbllm.worlds.household.houses import House
@@ -35,8 +36,9 @@ from bbllm_bench.suites.task_spec import SuiteFileError
 PACKAGE = 'virtualhome_eval'
 VERSION = '1.0.5'
 WHERE_TO_GET = (
-    f'The tasks are in the package eai-eval (390 MB on disk): pip install --no-deps '
-    f'eai-eval=={VERSION}; or name the folder {PACKAGE} of an unpacked copy with --data DIR.'
+    f'The tasks are in the package eai-eval (390 MB on disk): make eai in a clone, or pip install '
+    f'--no-deps eai-eval=={VERSION}; or name the folder {PACKAGE} of an unpacked copy with '
+    '--data DIR.'
 )
 _GOALS = 'resources/virtualhome/task_state_LTL_formula_accurate.json'
 PROGRAMS = 'dataset/programs_processed_precond_nograb_morepreconds'
@@ -74,6 +76,8 @@ def data_folder(copy: Path | None = None) -> Path:
     """
     Return the folder of the data: a user's copy, or where the package is installed.
 
+    That may be the environment of `make eai`.
+
     Raises:
         ConfigError: There is none; says how to get it.
     """
@@ -82,9 +86,12 @@ def data_folder(copy: Path | None = None) -> Path:
         folder = folder / PACKAGE if (folder / PACKAGE).is_dir() else folder
     else:
         found = importlib.util.find_spec(PACKAGE)
-        if found is None or found.origin is None:
+        here = [Path(found.origin)] if found is not None and found.origin is not None else []
+        there = config_dir().parent.glob(f'build/eai/lib/*/site-packages/{PACKAGE}/__init__.py')
+        origin = next(iter([*here, *there]), None)
+        if origin is None:
             raise ConfigError(f'The package eai-eval is not installed. {WHERE_TO_GET}')
-        folder = Path(found.origin).parent
+        folder = origin.parent
     if not (folder / _GOALS).is_file():
         raise ConfigError(f'There is no {_GOALS} in {folder}. {WHERE_TO_GET}')
     return folder

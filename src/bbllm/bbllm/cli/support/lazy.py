@@ -26,8 +26,9 @@ class LazyCommand(TyperCommand):
 
 
 def from_module(name: str, module: str, help: str) -> LazyCommand:
+    function = name.replace('-', '_')
     return LazyCommand(
-        name, help, lambda: command_of(getattr(importlib.import_module(module), name))
+        name, help, lambda: command_of(getattr(importlib.import_module(module), function))
     )
 
 

@@ -1,0 +1,1 @@
+"""The four modules of the Embodied Agent Interface: its prompts answered, its evaluators run."""
