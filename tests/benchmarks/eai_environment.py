@@ -5,13 +5,14 @@ import sys
 import venv
 from pathlib import Path
 
-from tests.bench.eai_data import PROGRAMS, write_eai
+from tests.bench.eai_data import write_eai
 
 PROGRAM = """
-import argparse, json, os, pathlib, sys
+import argparse, json, os, pathlib
 from virtualhome_eval.evaluation.transition_modeling.scripts import evaluate_results as module
 
 def main():
+    assert module.Pool(processes=32) == len(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser()
     for name in ('dataset', 'mode', 'eval-type', 'output-dir', 'num-workers', 'llm-response-path'):
         parser.add_argument(f'--{name}')
@@ -23,7 +24,8 @@ def main():
     assert 'OPENAI_API_KEY' not in os.environ
     if given.mode == 'generate_prompts':
         out.mkdir(parents=True)
-        cases = [{'identifier': x, 'llm_prompt': f'Goal of {x}?'} for x in ('1_1', '3_2')]
+        names = ['1_1', '3_2'] if 'goal' in given.eval_type else ['1_1', '2_1', '3_2', '688_1']
+        cases = [{'identifier': x, 'llm_prompt': f'{given.eval_type} {x}?'} for x in names]
         (out / 'helm_prompt.json').write_text(json.dumps(cases))
         return
     folder = pathlib.Path(given.llm_response_path, given.dataset, given.eval_type)
@@ -46,9 +48,6 @@ def main():
         (place / 'error_info.json').write_text(json.dumps(errors))
 """
 EVALUATION = {
-    'action_sequencing/prompts/helm_prompts.json': [
-        {'identifier': name, 'llm_prompt': f'Actions for {name}?'} for name in PROGRAMS
-    ],
     'subgoal_decomposition/prompts/helm_prompts.json': [
         {'identifier': 'scene_1_1_1', 'llm_prompt': 'Subgoals for 1_1?'}
     ],
@@ -88,7 +87,7 @@ def make_environment(folder: Path, version: str = '1.0.5') -> Path:
     scripts = package / 'evaluation/transition_modeling/scripts'
     scripts.mkdir()
     (scripts / '__init__.py').write_text('')
-    (scripts / 'evaluate_results.py').write_text('Pool = None\n')
+    (scripts / 'evaluate_results.py').write_text('def Pool(processes):\n    return processes\n')
     resources = package / 'resources/virtualhome'
     (resources / 'id2action.json').write_text(json.dumps({'1_1': ['touch']}))
     (resources / 'gold_action.json').write_text(json.dumps({'touch': ACTION}))

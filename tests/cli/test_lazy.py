@@ -49,7 +49,7 @@ def test_help_imports_no_verb_and_no_large_library() -> None:
 
 
 def test_help_of_no_verb_imports_simulator_ros_or_client_of_models() -> None:
-    commands = [f'bench {name}' for name in (*COMMANDS, 'tabletop')]
+    commands = [f'bench {name}' for name in (*COMMANDS, 'tabletop', 'eai-export', 'eai-score')]
 
     text = help_of([*VERBS, *commands], IN_NO_HELP)
 

@@ -58,7 +58,6 @@ from bbllm_bench.benchmarks.eai.modules import (
 from bbllm_bench.benchmarks.eai.package import Installed, find_installed
 from bbllm_bench.benchmarks.shared import TrialBar
 from bbllm_bench.commands.options import MAX_JOBS
-from bbllm_bench.compare.choice import folder_name
 from bbllm_bench.log.files import LOCK, claim_folder, locked, write_atomically
 from bbllm_bench.log.store import read_run
 from bbllm_bench.runner.answering import asking
@@ -236,7 +235,7 @@ def _by_planner(run: Path) -> _Answerer:
     }
     who = f'{settings.planner}, Brain {settings.brain}, K = {settings.ks[0]}, suite {SUITE}'
     return _Answerer(
-        model=folder_name(settings.planner),
+        model=_file_name(settings.planner),
         answered_by=f'{who}: the actions that were carried out',
         of=lambda _: lambda case, cancel: Reply(text=texts[case.program], model=settings.planner),
         cases=lambda cases: [case for case in cases if case.program in texts],

@@ -34,6 +34,11 @@ class Module(StrEnum):
     TRANSITION = 'transition_modeling'
 
 
+GENERATED = (Module.GOAL, Module.ACTION)
+"""Modules whose prompts its program writes. The package has none for goals, and those that it has
+for actions ask for names of objects, where its evaluator reads names and ids."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One prompt of the benchmark."""
@@ -57,8 +62,7 @@ def read_cases(module: Module, package: Installed) -> tuple[Case, ...]:
     """
     Return all prompts of a module, in the benchmark's order.
 
-    Those of goal interpretation are not in the package: its program writes them (a minute), once
-    for each environment.
+    Those of GENERATED its program writes (a minute), once for each environment.
 
     Raises:
         ConfigError: A file is missing, or of another form.
@@ -66,8 +70,8 @@ def read_cases(module: Module, package: Installed) -> tuple[Case, ...]:
     """
     folder = f'evaluation/{module}/prompts'
     path = package.folder / folder / 'helm_prompts.json'
-    if module is Module.GOAL:
-        path = package.python.parent.parent / 'bbllm-goal_interpretation.json'
+    if module in GENERATED:
+        path = package.python.parent.parent / f'bbllm-{module}.json'
         if not path.is_file():
             work = path.with_suffix('.work')
             package.run('generate_prompts', module, work, PROMPTS_S)

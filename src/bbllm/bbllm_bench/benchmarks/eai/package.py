@@ -41,7 +41,7 @@ _MAIN = """
 import sys
 from virtualhome_eval.evaluation.transition_modeling.scripts import evaluate_results as module
 processes, pool = int(sys.argv.pop(1)), module.Pool
-module.Pool = lambda processes_there: pool(processes)
+module.Pool = lambda **_: pool(processes)
 from eai_eval.cli import main
 main()
 """
@@ -103,12 +103,17 @@ class Installed:
             raise ConfigError(f'{out} cannot be made ({error.strerror}).') from error
         what = f'The program of {PACKAGE} ({mode}, {module})'
         # Without our keys; the seed makes its order of sets, and so its prompts, the same again.
-        path = os.pathsep.join([str(self.python.parent), os.environ.get('PATH', os.defpath)])
+        environment = {
+            'PATH': os.pathsep.join([str(self.python.parent), os.environ.get('PATH', os.defpath)]),
+            'HOME': str(self.python.parent.parent),
+            'PYTHONHASHSEED': '0',
+            'PYTHONUNBUFFERED': '1',  # or its last words are not the last line
+        }
         with (out / 'output.txt').open('wb') as output:
             process = subprocess.Popen(
                 command,
                 cwd=out,
-                env={'PATH': path, 'PYTHONHASHSEED': '0', 'HOME': str(out.resolve())},
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
