@@ -11,7 +11,7 @@ from bbllm.core.text import listed
 from bbllm.core.types import Code, Skill
 from bbllm_libero.panda import CLOSE, OPEN, Panda, Result, State
 from bbllm_libero.skills.grasps import Grasp, free_way, grasps_on, ordered
-from bbllm_libero.skills.hand import tips
+from bbllm_libero.skills.hand import hand_at, tips
 from bbllm_libero.skills.motion import (
     close_hand,
     move,
@@ -21,7 +21,7 @@ from bbllm_libero.skills.motion import (
 )
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
-from bbllm_libero.skills.solids import Array, Solids, shape_of, surroundings, together
+from bbllm_libero.skills.solids import Array, Solids, overlaps, shape_of, surroundings, together
 
 ATTEMPTS = 3
 """Grasps that are tried before a pick fails."""
@@ -43,6 +43,11 @@ LEANS = (
 How far it leans, first and where grasps find no room so [rad].
 
 Aside is about the axis along which it closes (y), away from or over the object about x.
+"""
+RISE_M, STEP_M, FURTHEST_M, CLEAR_M = 0.005, 0.025, 0.2, 0.2
+"""
+How an object is moved from below something: how far above its support that is judged, in which
+steps, how far it is moved at most, and how much has to be free above it then [m].
 """
 TRIED, ENOUGH = 400, 8
 """Grasps whose room is looked at, and with room."""
@@ -158,12 +163,16 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
 
 
 def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
+    away = _away(panda, name, grasp)
     grip = shape_hand(panda, grasp.opening_m)
     reach_over(panda, grasp.T, HOVER_M, grip)
     move(panda, grasp.T, grip, near_m=0.004, near_rad=0.06, most=40)
     width = close_hand(panda)
     before = panda.state.objects[name].position_m[2]
     up = tips(panda.state)
+    if away.any():
+        up[:3, 3] += away
+        move(panda, up, CLOSE, near_m=0.015, most=40)
     up[2, 3] += LIFT_M
     move(panda, up, CLOSE, near_m=0.015, most=25)
     state = panda.state
@@ -176,6 +185,33 @@ def _try(panda: Panda, name: str, grasp: Grasp) -> bool:
     back[2, 3] += HOVER_M
     move(panda, back, OPEN, near_m=0.02)
     return False
+
+
+def _away(panda: Panda, name: str, grasp: Grasp) -> Array:
+    """
+    Return how an object is moved before it is lifted straight up, shape (3,) [m].
+
+    That is nothing but where something is above it, such as an open drawer.
+    """
+    state = panda.state
+    around = surroundings(panda, state, (name,))
+    hand = hand_at(grasp.T, grasp.width_m)
+    item = together([hand, shape_of(panda, name, state)]).shifted(np.array([0.0, 0.0, RISE_M]))
+    up = np.array([0.0, 0.0, 1.0])
+
+    def is_free(start_m: Array, way: Array, length_m: float) -> bool:
+        return not any(
+            overlaps(item.shifted(start_m + far * way), around).any()
+            for far in np.arange(0.0, length_m + 1e-9, STEP_M)
+        )
+
+    for length_m in np.arange(0.0, FURTHEST_M + 1e-9, STEP_M):
+        for yaw in np.linspace(0.0, 2 * np.pi, YAWS, endpoint=False) if length_m else (0.0,):
+            way = (np.array([np.cos(yaw), np.sin(yaw), 0.0]) + up) / np.sqrt(2.0)
+            end_m = length_m * way
+            if is_free(np.zeros(3), way, length_m) and is_free(end_m, up, CLEAR_M):
+                return end_m
+    return np.zeros(3)
 
 
 PICK = PandaSkill(

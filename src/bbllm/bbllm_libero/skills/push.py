@@ -7,6 +7,7 @@ object, the hand leans over it. Where that does not help, closed fingers go into
 such as a plate, and take it along by the rim in front of them.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,17 +15,17 @@ from scipy.spatial.transform import Rotation
 
 from bbllm.core.text import listed
 from bbllm.core.types import Code, Skill
-from bbllm_libero.panda import CLOSE, OPEN, Panda, Result
+from bbllm_libero.panda import CLOSE, OPEN, Panda, Result, State
 from bbllm_libero.skills.fixtures import hand_full
 from bbllm_libero.skills.grasps import free_way
 from bbllm_libero.skills.hand import OPEN_M, hand_at
-from bbllm_libero.skills.motion import move, reach_over
+from bbllm_libero.skills.motion import move, reach_over, stay
 from bbllm_libero.skills.place import Place, descent_m, resolve
 from bbllm_libero.skills.reach import top_down, turn_cost
 from bbllm_libero.skills.skill import PandaSkill, done, failed, movable_names, refused
-from bbllm_libero.skills.solids import Array, overlaps, shape_of, surroundings
+from bbllm_libero.skills.solids import Array, Solids, overlaps, shape_of, surroundings, together
 
-ATTEMPTS = 2
+ATTEMPTS = 3
 FORK_M = 0.05
 """An object of at least this radius is pushed with both fingers, given room [m]."""
 BEHIND_M = 0.02
@@ -33,12 +34,22 @@ LOW_M = 0.005
 """Height of the fingertips above what they slide on [m]."""
 AHEAD_M = 0.03
 """How far ahead of the object's edge the fingers are led [m]."""
+SETTLE, STUCK, PROGRESS_M = 4, 10, 0.0005
+"""
+Control steps before a push; how many of them an object may stay where it is, where moving is to
+come nearer by more than this [m].
+"""
 NEAR = 0.6
 """Share of a region's half width within which an object has arrived."""
 LEANS = np.radians([0.0, 25.0, 40.0, 55.0])
 """How far the hand leans over the object, as tried [rad]."""
 CLOSE_M = 0.006
 """Distance of fingers in a hollow from the rim that they push, at the start [m]."""
+CORNER_M = 0.03
+"""Half width of where a way round a corner turns [m]."""
+SHARES = np.linspace(0.0, 1.0, 9)
+DOWN = np.array([0.0, 0.0, -0.001])
+"""Steps in which fingers are lowered into a hollow [m]."""
 TURNS = 16
 """Turns of the hand that are tried in a hollow."""
 _FINGER_M = 0.0105
@@ -58,21 +69,57 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
     place = resolve(panda.task, panda.state, target)
     if isinstance(place, Result):
         return place
-    for attempt in range(ATTEMPTS):
+    moved = False
+    for _ in range(ATTEMPTS):
         if _arrived(panda, name, place):
-            return done()
-        start = _behind(panda, name, place) or _within(panda, name, place)
-        if start is None:
-            end = failed if attempt else refused
-            return end(
-                Code.NO_CLEARANCE,
-                f'The hand finds no room behind {name} to push it to {target}, nor is it hollow; '
-                'move what is behind it first.',
-            )
-        _slide(panda, name, place, *start)
+            break
+        for leg in _legs(panda, name, place):
+            start = _start(panda, name, leg)
+            if start is None:
+                break
+            _slide(panda, name, leg, *start)
+            moved = True
     if _arrived(panda, name, place):
         return done()
-    return failed(Code.MISPLACED, f'{name} could not be pushed to {target}.')
+    if moved:
+        return failed(Code.MISPLACED, f'{name} could not be pushed to {target}.')
+    return refused(
+        Code.NO_CLEARANCE,
+        f'The hand finds no room behind {name} to push it to {target}, nor is it hollow; move '
+        'what is behind it first.',
+    )
+
+
+def _start(panda: Panda, name: str, place: Place) -> tuple[Array, float, float] | None:
+    """Return where the hand begins, how far from the object's middle it touches, and its grip."""
+    return _behind(panda, name, place) or _within(panda, name, place)
+
+
+def _legs(panda: Panda, name: str, place: Place) -> list[Place]:
+    """
+    Return where an object is pushed one after the other: straight on, or round a corner.
+
+    Of the ways whose first part the hand can begin, that on which it meets least is taken.
+    """
+    state = panda.state
+    at, goal = state.objects[name].position_m[:2], place.T[:2, 3]
+    body = shape_of(panda, name, state)
+    others = together([shape_of(panda, one, state) for one in panda.task.objects if one != name])
+
+    def met(corner: Array) -> int:
+        shifts = [share * (corner - at) for share in SHARES]
+        shifts += [corner - at + share * (goal - corner) for share in SHARES]
+        return sum(overlaps(body.shifted(np.append(by, 0.0)), others).any() for by in shifts)
+
+    for corner in sorted((goal, np.array([at[0], goal[1]]), np.array([goal[0], at[1]])), key=met):
+        T = place.T.copy()
+        T[:2, 3] = corner
+        first = replace(place, T=T, half_m=(CORNER_M, CORNER_M))
+        if (corner == goal).all() or _arrived(panda, name, first):
+            first = place
+        if _start(panda, name, first) is not None:
+            return [first] if first is place else [first, place]
+    return []
 
 
 def _gap(panda: Panda, name: str, place: Place) -> Array:
@@ -106,15 +153,33 @@ def _behind(panda: Panda, name: str, place: Place) -> tuple[Array, float, float]
             # The hand leans towards the target: its fingers point back at the near edge.
             across = np.array([-way[1], way[0], 0.0])
             T[:3, :3] = Rotation.from_rotvec(lean * across).as_matrix() @ T[:3, :3]
-            end = T.copy()
-            end[:2, 3] += gap
-            costs = turn_cost(T, state.q), turn_cost(end, state.q)
-            if None not in costs and free_way(T, around, OPEN_M if fork else 0.0, way_m=0.07):
-                found.append((costs[0], T))
+            cost = _cost(T, gap, state, around, OPEN_M if fork else 0.0)
+            if cost is not None:
+                found.append((cost, T))
         if found:
-            best = min(found, key=lambda one: one[0] or 0.0)[1]
+            best = min(found, key=lambda one: one[0])[1]
             return best, touch, OPEN if fork else CLOSE
     return None
+
+
+def _cost(T: Array, gap: Array, state: State, around: Solids, width_m: float) -> float | None:
+    """
+    Return how little room there is on the way, and how far the arm turns to its start.
+
+    None where the hand has no room there, or the arm does not reach it all. What is met later may
+    give way.
+    """
+    if not free_way(T, around, width_m, way_m=0.07):
+        return None
+    first = turn_cost(T, state.q)
+    cost = 0.0 if first is None else 0.15 * first
+    for share in SHARES:
+        pose = T.copy()
+        pose[:2, 3] += share * gap
+        if turn_cost(pose, state.q) is None:
+            return None
+        cost += 0.0 if free_way(pose, around, width_m, way_m=0.0) else 1.0
+    return cost
 
 
 def _within(panda: Panda, name: str, place: Place) -> tuple[Array, float, float] | None:
@@ -136,16 +201,16 @@ def _within(panda: Panda, name: str, place: Place) -> tuple[Array, float, float]
         T = top_down(np.array([at[0], at[1], top]), yaw + float(turn))
         T[:3, :3] = Rotation.from_rotvec(lean * across).as_matrix() @ T[:3, :3]
         T[2, 3] -= descent_m(hand_at(T, 0.0), body)
+        while not overlaps(hand_at(T, 0.0).shifted(DOWN), body).any():
+            T[:3, 3] += DOWN
         hand = hand_at(T, 0.0)
         hits = [far for far in ahead_m if overlaps(hand.shifted(far * way), body).any()]
         if not hits or hits[0] == 0.0:
             continue
         T[:3, 3] += (hits[0] - CLOSE_M) * way
-        end = T.copy()
-        end[:2, 3] += gap
-        costs = [turn_cost(pose, state.q) for pose in (T, end)]
-        if None not in costs and all(free_way(pose, around, 0.0, way_m=0.07) for pose in (T, end)):
-            found.append((float(lean), costs[0] or 0.0, -hits[0], T))
+        cost = _cost(T, gap, state, around, 0.0)
+        if cost is not None:
+            found.append((float(lean), cost, -hits[0], T))
     if not found:
         return None
     _, _, touch, best = min(found, key=lambda one: one[1])
@@ -156,11 +221,15 @@ def _slide(
     panda: Panda, name: str, place: Place, start: Array, touch_m: float, grip: float
 ) -> None:
     reach_over(panda, start, 0.07, grip)
-    move(panda, start, grip, near_m=0.006, most=40)
+    move(panda, start, grip, near_m=0.004, most=40)
+    stay(panda, grip, SETTLE)
+    nearest_m, since = np.inf, 0
     for _ in range(100):
         gap = _gap(panda, name, place)
         length = float(np.linalg.norm(gap))
-        if length < 0.5 * NEAR * min(place.half_m):
+        since = 0 if length < nearest_m - PROGRESS_M else since + 1
+        nearest_m = min(length, nearest_m)
+        if length < 0.5 * NEAR * min(place.half_m) or since > STUCK:
             break
         way = gap / length
         aim = start.copy()
