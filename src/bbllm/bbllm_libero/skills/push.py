@@ -39,13 +39,15 @@ SETTLE, STUCK, PROGRESS_M = 4, 10, 0.0005
 Control steps before a push; how many of them an object may stay where it is, where moving is to
 come nearer by more than this [m].
 """
+INSIDE = 0.9
+"""Share of a region's half width within which an object has been pushed there."""
 NEAR = 0.6
 """Share of a region's half width within which an object has arrived."""
 LEANS = np.radians([0.0, 25.0, 40.0, 55.0])
 """How far the hand leans over the object, as tried [rad]."""
 CLOSE_M = 0.006
 """Distance of fingers in a hollow from the rim that they push, at the start [m]."""
-CORNER_M = 0.03
+CORNER_M = 0.02
 """Half width of where a way round a corner turns [m]."""
 SHARES = np.linspace(0.0, 1.0, 9)
 DOWN = np.array([0.0, 0.0, -0.001])
@@ -71,7 +73,7 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
         return place
     moved = False
     for _ in range(ATTEMPTS):
-        if _arrived(panda, name, place):
+        if _inside(panda, name, place):
             break
         for leg in _legs(panda, name, place):
             start = _start(panda, name, leg)
@@ -79,7 +81,7 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
                 break
             _slide(panda, name, leg, *start)
             moved = True
-    if _arrived(panda, name, place):
+    if _inside(panda, name, place):
         return done()
     if moved:
         return failed(Code.MISPLACED, f'{name} could not be pushed to {target}.')
@@ -99,27 +101,43 @@ def _legs(panda: Panda, name: str, place: Place) -> list[Place]:
     """
     Return where an object is pushed one after the other: straight on, or round a corner.
 
-    Of the ways whose first part the hand can begin, that on which it meets least is taken.
+    Of the ways into the region whose first part the hand can begin, that is taken on which the
+    object meets least.
     """
     state = panda.state
-    at, goal = state.objects[name].position_m[:2], place.T[:2, 3]
+    at = state.objects[name].position_m[:2]
     body = shape_of(panda, name, state)
     others = together([shape_of(panda, one, state) for one in panda.task.objects if one != name])
 
-    def met(corner: Array) -> int:
+    def met(corner: Array, goal: Array) -> int:
         shifts = [share * (corner - at) for share in SHARES]
         shifts += [corner - at + share * (goal - corner) for share in SHARES]
         return sum(overlaps(body.shifted(np.append(by, 0.0)), others).any() for by in shifts)
 
-    for corner in sorted((goal, np.array([at[0], goal[1]]), np.array([goal[0], at[1]])), key=met):
-        T = place.T.copy()
-        T[:2, 3] = corner
-        first = replace(place, T=T, half_m=(CORNER_M, CORNER_M))
+    ways = []
+    for a, b in product((0.0, NEAR, -NEAR), repeat=2):
+        goal = place.T[:2, 3] + np.array([a, b]) * place.half_m
+        for corner in (goal, np.array([at[0], goal[1]]), np.array([goal[0], at[1]])):
+            aside = abs(a) + abs(b) + float((corner != goal).any())
+            ways.append((met(corner, goal), aside, corner, goal))
+    for _, _, corner, goal in sorted(ways, key=lambda way: way[:2]):
+        first, last = _spot(place, corner), _spot(place, goal)
         if (corner == goal).all() or _arrived(panda, name, first):
-            first = place
+            first = last
         if _start(panda, name, first) is not None:
-            return [first] if first is place else [first, place]
+            return [first] if first is last else [first, last]
     return []
+
+
+def _spot(place: Place, point_m: Array) -> Place:
+    T = place.T.copy()
+    T[:2, 3] = point_m
+    return replace(place, T=T, half_m=(CORNER_M, CORNER_M))
+
+
+def _inside(panda: Panda, name: str, place: Place) -> bool:
+    """Return whether an object's origin is well within a region."""
+    return bool((np.abs(_gap(panda, name, place)) < INSIDE * np.array(place.half_m)).all())
 
 
 def _gap(panda: Panda, name: str, place: Place) -> Array:
