@@ -36,7 +36,7 @@ from bbllm.planners.common.model_planner import (
     picture_for,
     picture_sentence,
 )
-from bbllm.planners.common.plan_grammar import parse_plan
+from bbllm.planners.common.plan_grammar import parse_plan, withdrawals
 from bbllm.planners.common.plan_mapper import PlanMapper
 from bbllm.planners.common.prompting import (
     ask,
@@ -163,5 +163,6 @@ __all__ = [
     'templates',
     'text_of',
     'tool_of',
+    'withdrawals',
     'withdrawn',
 ]

@@ -8,6 +8,7 @@ from bbllm.core.episode import EpisodeRun
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.types import Task
 from bbllm.testing import ScriptedModel
+from bbllm.worlds.scene.goal_keeper import SceneGoals
 from bbllm_planners.code_policy.planner import ENDED, CodePolicy
 from tests.doubles.box_table import BoxTable
 from tests.planners.small_house import SmallHouse
@@ -117,6 +118,23 @@ def test_an_end_before_the_task_is_done_is_a_reason_for_a_repair() -> None:
 
     assert episode.ending is Ending.FINISHED, episode.message
     assert ENDED in model.requests[1].prompt
+
+
+def test_a_condition_that_the_task_does_not_ask_for_is_withdrawn_after_an_end() -> None:
+    wrong = 'beside(red_cube, blue_cube)'
+    line = f'goal: withdraw {wrong}: two places are free'
+    replies = [
+        f'{wrong}\non(red_cube, location_A)',
+        *["pick('red_cube')\nplace('location_A')", line],
+    ]
+    model = ScriptedModel(replies)
+    keeper = SceneGoals(model)
+    run = EpisodeRun(TASK, planner='p', brain='b', body='b', limits=Limits(steps=20))
+    planner = CodePolicy(run.model(model, 'brain'), NOBODY, k=3)
+    episode = run.execute(planner, BoxTable(PLACES), keeper)
+
+    assert line.partition(': two')[0] in model.requests[-1].prompt
+    assert (episode.ending, episode.goal) == (Ending.FINISHED, 'met as far as checked')
 
 
 def test_nothing_left_to_do_is_the_end() -> None:

@@ -159,3 +159,14 @@ def test_the_reason_of_a_caught_failure_is_a_text() -> None:
 def test_a_fault_ends_a_program_with_its_line(text: str, why: str) -> None:
     with pytest.raises(ProgramError, match=why):
         run(text)
+
+
+def test_a_condition_is_withdrawn_beside_a_program_or_alone() -> None:
+    line = 'goal: withdraw on(a, b): not asked for'
+    beside = parse_program(f"{line}\n```\ndo('a')\n```", {'do'})
+    alone = parse_program(line, set())
+
+    withdrawn = (('on(a, b)', 'not asked for'),)
+    assert (beside.withdrawn, beside.line(1)) == (withdrawn, "do('a')")
+    assert (alone.withdrawn, alone.is_empty) == (withdrawn, True)
+    assert not parse_program('done', set()).withdrawn

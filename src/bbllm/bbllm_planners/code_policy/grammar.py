@@ -11,6 +11,9 @@ The grammar of programs: a closed part of Python's syntax.
     call       = name "(" value, ... ")"    a skill, a query of the scene or a built-in one
     failures   = a name of a failure, or several in brackets
 
+Beside the program, `goal: withdraw <condition>: <reason>` takes a condition that the task does not
+ask for out of the goal.
+
 The text is parsed by Python's parser (`ast.parse`, which executes nothing), every node of the
 tree is checked against this list, and `interpreter` walks the tree. No text of a model is ever
 compiled or executed as Python.
@@ -22,7 +25,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from bbllm import errors
-from bbllm.planning import Code, is_done_line, refuse_if_impossible
+from bbllm.planning import Code, is_done_line, refuse_if_impossible, withdrawals
 
 MAX_CHARACTERS = 12_000
 """Longer programs come from models that repeat themselves."""
@@ -83,6 +86,8 @@ class Program:
 
     tree: ast.Module
     lines: tuple[str, ...]
+    withdrawn: tuple[tuple[str, str], ...] = ()
+    """Conditions of the goal that the task does not ask for, and why."""
 
     @property
     def is_empty(self) -> bool:
@@ -98,6 +103,8 @@ def parse_program(text: str, functions: Collection[str]) -> Program:
     """
     Parse a reply: a program, in a block of code or alone, or `done`.
 
+    Lines `goal: withdraw <condition>: <reason>` may stand anywhere in it.
+
     Args:
         text: The reply.
         functions: Names of all functions that a program may call.
@@ -106,13 +113,16 @@ def parse_program(text: str, functions: Collection[str]) -> Program:
         GaveUpError: It is `cannot: <reason>`.
         ParseError: It is no program of the grammar; names the line and what would be one.
     """
+    goals = [line for line in text.splitlines() if any(withdrawals([line]))]
+    text = '\n'.join('' if line in goals else line for line in text.splitlines())
+    withdrawn = tuple(withdrawals(goals))
     block = _FENCED.search(text)
     source = (block[1] if block else text).strip('\n')
     lines = tuple(source.splitlines())
     words = [line.strip() for line in lines if line.strip() and not line.strip().startswith('#')]
     refuse_if_impossible(words[:1])
-    if words and all(map(is_done_line, words)):
-        return Program(ast.Module([], []), lines)
+    if (words or withdrawn) and all(map(is_done_line, words)):
+        return Program(ast.Module([], []), lines, withdrawn)
     if len(source) > MAX_CHARACTERS or len(lines) > MAX_LINES:
         raise errors.ParseError(
             f'The program has {len(lines)} lines and {len(source)} characters, of at most '
@@ -129,7 +139,7 @@ def parse_program(text: str, functions: Collection[str]) -> Program:
     except (ValueError, RecursionError, MemoryError):
         raise errors.ParseError(f'The program cannot be read. A program has {FORMS}.') from None
     _check(tree, lines, functions)
-    return Program(tree, lines)
+    return Program(tree, lines, withdrawn)
 
 
 def failures_of(handler: ast.ExceptHandler) -> tuple[str, ...]:

@@ -150,7 +150,10 @@ class CodePolicy(ModelPlanner):
         known = {*words, *queries_for(hands.scene), *BUILT_IN}
         request = PromptRequest(kind='code', scene=hands.scene)
         prompt = program_prompt(task, hands, broken)
-        return self.ask(prompt, partial(parse_program, functions=known), request, context)
+        program = self.ask(prompt, partial(parse_program, functions=known), request, context)
+        for condition, reason in program.withdrawn if broken else ():
+            context.withdraw(condition, reason)
+        return program
 
 
 class _Runner:

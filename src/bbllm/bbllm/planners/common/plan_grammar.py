@@ -12,7 +12,7 @@ comes to: docs/planners/brain-body.md.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bbllm.core.constants import MAX_STEP_LENGTH, MAX_STEPS
@@ -222,9 +222,16 @@ def parse_partial_plan(text: str, start: int = 0, *, form: PlanForm = PlanForm()
         if not steps:
             raise GaveUpError(numbered)
     assumed, answer = (line_after(word, lines) for word in ('assumed', 'answer'))
-    goals = filter(None, map(_WITHDRAWN.fullmatch, lines))
-    withdrawn = tuple((found[1].strip(_AFTER), found[2]) for found in goals)
-    return PartialPlan(steps, rests[-1] if rests else '', assumed, answer, withdrawn)
+    return PartialPlan(
+        steps, rests[-1] if rests else '', assumed, answer, tuple(withdrawals(lines))
+    )
+
+
+def withdrawals(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield condition and reason of each line `goal: withdraw <condition>: <reason>`."""
+    for line in lines:
+        if found := _WITHDRAWN.fullmatch(line.strip(_BEFORE + _AFTER)):
+            yield found[1].strip(_AFTER), found[2]
 
 
 def first_steps(
