@@ -19,7 +19,6 @@ setup(
         ('share/bbllm/config/houses', glob('config/houses/*.yaml')),
         ('share/bbllm/config/params', glob('config/params/*.yaml')),
         ('share/bbllm/config/recordings', glob('config/recordings/*.*')),
-        ('share/bbllm/config/recordings/baselines', glob('config/recordings/baselines/*.xz')),
         ('share/bbllm/config/recordings/feedback', glob('config/recordings/feedback/*.xz')),
         ('share/bbllm/config/recordings/injection', glob('config/recordings/injection/*.xz')),
         ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
