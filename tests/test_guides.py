@@ -28,7 +28,10 @@ def snippets(path: Path, language: str) -> list[str]:
     return re.findall(rf'^```{language}\n(.*?)^```', path.read_text(), re.DOTALL | re.MULTILINE)
 
 
-PUBLIC = ('bbllm', 'bbllm.planning', 'bbllm.robots', 'bbllm.skills', 'bbllm.testing')
+PUBLIC = (
+    *('bbllm', 'bbllm.planning', 'bbllm.robots', 'bbllm.skills', 'bbllm.tables'),
+    'bbllm.testing',
+)
 PROGRAMS = {
     **{path.name: [path.read_text()] for path in sorted(DOCS.parent.glob('examples/*.py'))},
     **{page.relative_to(DOCS).as_posix(): snippets(page, 'python') for page in DOCS.rglob('*.md')},

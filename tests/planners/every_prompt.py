@@ -42,6 +42,8 @@ from bbllm_planners.llm_pop.planner import (
     planner_prompt,
 )
 from bbllm_planners.llm_state.prompting import PlanPrompts
+from bbllm_planners.pddl.goal import parse_reply
+from bbllm_planners.pddl.planner import Refused, goal_prompt
 from bbllm_planners.prog_prompt.lang_prompt import read_examples, steps_prompt
 from bbllm_planners.prog_prompt.program import ProgramCondition, TriedCall
 from bbllm_planners.prog_prompt.prompting import ProgPrompts
@@ -109,6 +111,7 @@ def prompts(name: str, scene: Scene, house: Scene) -> Iterator[tuple[str, str]]:
         ):
             yield f'{what}, {where}', text
     yield from _llm_pop(name, scene)
+    yield from _pddl(name, scene)
     yield from _fltrnn(name, house)
 
 
@@ -176,6 +179,14 @@ def _code_policy(name: str, scene: Scene, task: Task) -> Iterator[tuple[str, str
     hands.history.append(outcome(name))
     broken = Broken(parse_program(f"pick('{name}')", {'pick'}), 1, f'grasp of {name} failed')
     yield 'code_policy repair', program_prompt(with_remarks(task), hands, broken)
+
+
+def _pddl(name: str, scene: Scene) -> Iterator[tuple[str, str]]:
+    hands = hands_at(scene)
+    yield 'pddl', goal_prompt(with_remarks(TASK), hands)
+    hands.history.append(outcome(name))
+    refused = Refused(parse_reply('on(red_cube, location_B)', scene), f'{name} is in the way')
+    yield 'pddl another goal', goal_prompt(with_remarks(TASK), hands, refused)
 
 
 def hands_at(scene: Scene) -> Hands:

@@ -91,6 +91,8 @@ class Player:
             elif left:
                 name, given = 'pick', {'object': left[0][0]}
             return json.dumps({'name': name, 'arguments': given})
+        if kind == 'planning_goal':
+            return '\n'.join(f'on({name}, {where})' for name, where in pairs)
         if kind == 'code':
             return '\n'.join(written("pick('{name}')", "place('{name}')")) or 'done'
         if kind == 'next_action':

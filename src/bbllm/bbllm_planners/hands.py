@@ -105,21 +105,32 @@ class Hands:
 
         Raises GaveUpError if nothing comes of it.
         """
-        idle, first = True, self.plan.next
-        for step, call in zip(self.plan.go_on(map(str, calls)), calls, strict=True):
-            if step.index > first and self._context.spoken:
-                idle = False
-                break
-            n_in_world = self.n_in_world
+        n_in_world = self.n_in_world
+        failed, n_done = self.run(calls)
+        if failed is not None:
+            remarked = denied(failed) is not None or withdrawn(failed)
+            step = self.plan.left[0]
+            begun = events.RepairBegun.of(step, failure_cause(failed, calls[n_done]))
+            self._context.emit(replace(begun, remarked=remarked))
+        spoken = failed is None and n_done < len(calls)
+        self.idle(self.n_in_world == n_in_world and not spoken)
+
+    def run(self, calls: Sequence[SkillCall]) -> tuple[Outcome | None, int]:
+        """
+        Execute calls up to the first that fails, or up to a remark.
+
+        Returns the outcome of the one that failed, whose step stays the next one to be planned,
+        and how many succeeded; what comes of a failure is the caller's.
+        """
+        steps = self.plan.go_on(map(str, calls))
+        for n_done, (step, call) in enumerate(zip(steps, calls, strict=True)):
+            if n_done and self._context.spoken:
+                return None, n_done
             outcome = self._try(step, call)
-            idle = idle and self.n_in_world == n_in_world
             if not outcome.succeeded:
-                remarked = denied(outcome) is not None or withdrawn(outcome)
-                begun = events.RepairBegun.of(step, failure_cause(outcome, call))
-                self._context.emit(replace(begun, remarked=remarked))
-                break
+                return outcome, n_done
             self.plan.next += 1  # a failed step is planned anew
-        self.idle(idle)
+        return None, len(calls)
 
     def attempt(self, call: SkillCall) -> Outcome:
         """

@@ -51,7 +51,7 @@ def test_all_are_those_that_play_in_the_world_and_whose_prompts_the_models_know(
 
     assert set(names(choice)) == IN_HOUSES
     reasons = {item.planner: item.reason for item in choice.left_out}
-    assert set(reasons) == {'llm_pop', 'llm_pop_no_evaluator'}
+    assert set(reasons) == {'llm_pop', 'llm_pop_no_evaluator', 'pddl'}
     assert all('plays in no world of the kind household' in text for text in reasons.values())
     assert not (tmp_path / 'out').exists()
 

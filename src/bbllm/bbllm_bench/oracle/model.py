@@ -36,8 +36,10 @@ from bbllm_bench.oracle.questions import answer, is_question
 from bbllm_bench.oracle.reply_format import (
     BASELINES,
     BY_GOAL,
+    CLASSICAL,
     ON_BLOCKS,
     PlanLine,
+    final_places,
     numbered,
     plan_reply,
     repaired,
@@ -58,7 +60,7 @@ from bbllm_bench.oracle.vocabulary import words_of
 
 Answer = Callable[[PromptRequest, str], str]
 """Returns the reply to a declared request, whose prompt is the second argument."""
-BY_OUTCOMES = ('tool_call', 'code')
+BY_OUTCOMES = ('tool_call', 'code', 'planning_goal')
 """Kinds of requests that state nothing of what was done: the episode shows it."""
 AT_THE_END = 'return to base'
 """Ends the steps of a task that has moved something, or where nothing is left to be moved."""
@@ -130,7 +132,7 @@ class OracleModel:
 
 
 def offline() -> OracleModel:
-    planners = ('brain_body', 'base_llm', *BASELINES)
+    planners = ('brain_body', 'base_llm', CLASSICAL, *BASELINES)
     return OracleModel('offline', _ByInstruction, planners, open_to_others=True)
 
 
@@ -273,6 +275,9 @@ class _ByInstruction:
         if request.kind == 'calls':
             calls = (call_text(step, scene) for step in steps)
             return numbered([call for call in calls if call != PASS])
+        if request.kind == 'planning_goal':
+            found = final_places(_called(steps, scene), scene)
+            return found or 'cannot: nothing is left to be moved.'
         if request.kind in BY_OUTCOMES:
             return plan_reply(request, _called(steps, scene), 'rob0')
         aside = [f'assumed: {question} {option}' for question, option in self._assumed.items()]

@@ -12,7 +12,7 @@ from bbllm.llm.tool_text import text_of_call
 from bbllm_bench.oracle.goal_brief import GoalBrief
 from bbllm_bench.oracle.hidden_search import BlockAction, decide
 from bbllm_bench.suites.benchmark import BenchmarkGoal, load_benchmark
-from bbllm_bench.suites.goals import Conditions
+from bbllm_bench.suites.goals import Conditions, Layout
 
 ACTION = 'grab_and_putin'
 """The skill that puts an object into a container."""
@@ -147,6 +147,44 @@ def puzzle_reply(
     return plan_reply(request, lines, 'rob0')
 
 
+def goal_reply(
+    request: PromptRequest, scene: Scene, situation: Situation, brief: GoalBrief
+) -> str:
+    """Return the goal of a puzzle, or of conditions, for a planner that finds the moves."""
+    goal = brief.goal
+    if isinstance(goal, Conditions):
+        return '\n'.join(goal.texts[0].split(';'))
+    assert isinstance(goal, Layout)  # see BY_GOAL
+    lines = [f'on({above}, {below})' for above, below in goal.on.items()]
+    lines += [f'unchanged({name})' for name in dict.fromkeys((*goal.still, *goal.untouched))]
+    if goal.tallest is not None:
+        lines.append(f'always tallest({goal.tallest})')
+    if goal.on_places:
+        kinds = {scene.object(name).kind.value for name in goal.on if name in scene.names}
+        lines.append(f'always only_on({"|".join(["locations", *(f"{k}s" for k in kinds)])})')
+    return '\n'.join(lines)
+
+
+def final_places(lines: Sequence[PlanLine], scene: Scene) -> str:
+    """Return where the objects of a plan are at its end, as conditions."""
+    held, places = scene.held, dict[str, str]()
+    for line in lines:
+        if line.skill == 'pick':
+            held = line.args[0]
+            places.pop(held, None)
+        elif line.skill == 'place' and held is not None:
+            places[held], held = line.args[0], None
+        elif line.skill == ACTION:
+            places[line.args[0]] = line.args[1]
+    found = [
+        f'at({name}, {" ".join(target.split()[:2])})'
+        if is_pose_like(target)
+        else f'on({name}, {target})'
+        for name, target in places.items()
+    ]
+    return '\n'.join([*found, *([f'held({held})'] if held else [])])
+
+
 # --- goals of benchmarks of others ------------------------------------------------------------
 
 
@@ -178,15 +216,23 @@ ON_BLOCKS = {
     'agent': pop_reply,
 }
 """Planners that ask for what is hidden, by name."""
-INTO_CONTAINERS = dict.fromkeys(
-    ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm', *BASELINES), container_reply
-)
+CLASSICAL = 'pddl'
+"""The planner that is told the goal alone."""
+INTO_CONTAINERS = {
+    **dict.fromkeys(
+        ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm', *BASELINES), container_reply
+    ),
+    CLASSICAL: goal_reply,
+}
 """Planners that the suites of containers are played with, by name."""
 BY_GOAL = {
     'conditions': INTO_CONTAINERS,
     'benchmark': dict.fromkeys(
         ('prog_prompt', 'lang_prompt', 'brain_body', 'base_llm', *BASELINES), benchmark_reply
     ),
-    'layout': dict.fromkeys(('brain_body', 'base_llm', *BASELINES), puzzle_reply),
+    'layout': {
+        **dict.fromkeys(('brain_body', 'base_llm', *BASELINES), puzzle_reply),
+        CLASSICAL: goal_reply,
+    },
 }
 """Planners by name, for goals that hide nothing."""

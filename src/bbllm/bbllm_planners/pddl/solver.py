@@ -1,0 +1,115 @@
+"""
+The classical planner: Kairos, a program of its own, as a process with a time limit.
+
+It is never imported. Domain and problem are files in a folder that is removed.
+"""
+
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bbllm import errors
+from bbllm_planners.pddl.formulas import Action, Problem
+
+PROGRAM = 'kairos'
+SEARCHES = ('novelty', 'lama-novelty')
+"""Its searches that are run beside each other: neither is the better one for all tables."""
+SOLVE_S = 30
+"""So long a search improves its plan [s]."""
+SETTLED_S = 10
+"""A search ends when it has found no better plan for so long [s]."""
+OVER_S = 20.0
+"""How much longer its process may take: to read, to ground and to end [s]."""
+MEMORY_MB = 3000
+UNSOLVABLE = 10
+"""Exit code: it has proved that there is no plan."""
+NO_PLAN = (11, 12, 14)
+"""Exit codes: time or memory was used up, or no engine has found a plan."""
+
+
+class NoPlanError(Exception):
+    """There is no plan; the text is why, as a sentence."""
+
+
+def program() -> str:
+    """Return the path of the planner; raises ConfigError where it is not installed."""
+    beside = Path(sysconfig.get_path('scripts')) / PROGRAM
+    found = str(beside) if beside.exists() else shutil.which(PROGRAM)
+    if found is None:
+        raise errors.ConfigError(
+            'The planner pddl needs the classical planner Kairos, which is not installed. '
+            'Install it with `pip install kairos-planner`, or take another planner.'
+        )
+    return found
+
+
+def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
+    """
+    Return the cheapest plan that one of the searches finds within a time.
+
+    Raises:
+        NoPlanError: None is found.
+        ConfigError: The planner is not installed.
+    """
+    command, seconds = program(), SOLVE_S if seconds is None else seconds
+    with tempfile.TemporaryDirectory(prefix='bbllm-pddl-') as folder:
+        at = Path(folder)
+        for name, text in zip(('domain.pddl', 'problem.pddl'), problem.texts(), strict=True):
+            (at / name).write_text(text, encoding='utf-8')
+        with ThreadPoolExecutor(len(SEARCHES)) as pool:
+            ended = [*pool.map(partial(_search, command, at, seconds), SEARCHES)]
+    plans = [each.plan for each in ended if each.plan is not None]
+    if plans:
+        found = [[problem.actions[i] for i in plan] for plan in plans]
+        return min(found, key=lambda plan: sum(action.cost for action in plan))
+    if any(each.code == UNSOLVABLE for each in ended):
+        raise NoPlanError('it is proved that no sequence of calls leads there')
+    raise NoPlanError(ended[0].why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How one search has ended."""
+
+    code: int | None
+    plan: list[int] | None = None
+    """Numbers of actions; None without a plan."""
+    why: str = ''
+
+
+def _search(command: str, at: Path, seconds: int, name: str) -> _Ended:
+    words = [command, 'domain.pddl', 'problem.pddl', '--search', name, '--output', f'{name}.plan']
+    words += ['--threads', '1', '--seed', '0', '--format', 'ipc', '--memory', str(MEMORY_MB)]
+    words += ['--timeout', str(seconds), '--no-improvement', str(min(seconds, SETTLED_S))]
+    try:
+        ended = subprocess.run(
+            words, cwd=at, capture_output=True, text=True, timeout=seconds + OVER_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        why = f'{PROGRAM} was waited for {seconds + OVER_S:.0f} s, and has not ended'
+        return _Ended(None, why=why)
+    plans = sorted(at.glob(f'{name}.plan*'), key=_number)
+    if plans:
+        return _Ended(ended.returncode, _numbers(plans[-1].read_text(encoding='utf-8')))
+    if ended.returncode == 0:  # nothing has to be done
+        return _Ended(0, [])
+    if ended.returncode in (UNSOLVABLE, *NO_PLAN):
+        return _Ended(ended.returncode, why=f'no plan was found in {seconds} s')
+    words_of = ' '.join(ended.stderr.split())[-300:]
+    why = f'{PROGRAM} ended with the code {ended.returncode}: {words_of}'
+    return _Ended(ended.returncode, why=why)
+
+
+def _number(path: Path) -> int:
+    return int(path.suffix[1:]) if path.suffix[1:].isdigit() else 0
+
+
+def _numbers(text: str) -> list[int]:
+    lines = (line.partition(';')[0].strip(' ()\t\r') for line in text.splitlines())
+    return [int(line[1:]) for line in lines if line.startswith('a') and line[1:].isdigit()]
