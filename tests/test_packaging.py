@@ -266,6 +266,7 @@ def test_extras_are_bounded_alike_for_make_and_change_no_version() -> None:
         'lerobot',
         'mcp',
         'onnx',
+        'pddl',
         'video',
         'voice',
     )

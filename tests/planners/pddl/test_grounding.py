@@ -78,3 +78,17 @@ def test_what_always_holds_leaves_out_actions() -> None:
     (stacked,) = calls(table.actions, 'place', 'blue_cube')
     assert Atom('level', ('blue_cube', '1')) in stacked.needs
     assert Atom('level', ('red_cube', '2')) in stacked.adds
+
+
+def test_each_object_is_at_one_place() -> None:
+    places = {'red_cube': (0.45, 0.2), 'blue_cube': (0.45, 0.0), 'location_A': (0.45, 0.0)}
+    table = grounded({**places, 'green_cube': (0.45, 0.2, 0.06)})
+
+    where = {str(atom) for atom in table.so if atom.predicate in ('at', 'on')}
+
+    assert where == {
+        'at red_cube home of red_cube',
+        'at blue_cube location_A',
+        'at green_cube home of green_cube',
+        'on green_cube red_cube',
+    }

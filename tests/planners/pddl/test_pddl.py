@@ -85,6 +85,29 @@ def test_a_failed_call_is_planned_around_without_the_model() -> None:
     assert episode.feedback_loops <= 1
 
 
+class InTheWay(BoxTable):
+    """A table on which only the arm finds out that an object is in the way of another one."""
+
+    def execute(self, call: SkillCall) -> Outcome:
+        if str(call) == 'pick(red_cube)' and self.at('blue_cube')[:2] == (0.5, 0.1):
+            self.calls.append(str(call))
+            message = 'no free way to red_cube was found: blue_cube is in the way.'
+            return Outcome(call=call, status=Status.REJECTED, code=Code.NO_PATH, message=message)
+        return super().execute(call)
+
+
+@planned
+def test_what_the_arm_finds_in_the_way_is_moved_away() -> None:
+    places = {'red_cube': (0.4, 0.1), 'blue_cube': (0.5, 0.1), 'location_A': (0.4, -0.1)}
+    episode, model = play('on(red_cube, location_A)', world=InTheWay(places))
+
+    assert episode.ending is Ending.FINISHED, episode.message
+    assert (episode.feedback_loops, len(model.requests)) == (1, 1)
+    made = calls_of(episode)
+    assert made[:2] == ['pick(red_cube)', 'pick(blue_cube)']
+    assert made[3:] == ['pick(red_cube)', 'place(location_A)']
+
+
 @planned
 @pytest.mark.parametrize('k', [0, 1])
 def test_a_goal_without_a_plan_goes_back_k_times(k: int) -> None:

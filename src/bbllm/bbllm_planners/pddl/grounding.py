@@ -102,7 +102,10 @@ class Grounding:
 
     def _so(self) -> Iterator[Atom]:
         held = self._scene.held
-        yield from _atoms(self._scene.facts)
+        bodies = {item.name for item in self.movable}
+        for atom in _atoms(self._scene.facts):
+            if atom.predicate != 'on' or atom.args[1] in bodies:  # else its spot states it
+                yield atom
         if held is None:
             yield EMPTY
         covered = {fact.object for fact in self._scene.facts if fact.predicate == 'on'}
@@ -201,6 +204,11 @@ class Grounding:
 
     def _held(self, item: SceneObject) -> Scene | None:
         """Return the table with an object in the hand; None where it cannot be picked."""
+        if self._scene.held == item.name and self._scene.hand is None:
+            # How it is gripped is not observed: as a pick from the table would.
+            (x, y, _), height = item.pose.position_m, item.size_m[2] / 2
+            lies = replace(item, pose=yaw_pose((x, y, height), 0.0))
+            return _after(self._alone(lies), ('pick', item.name))
         if self._scene.held == item.name:
             others = {other.name for other in self.movable} - {item.name}
             return replace(
