@@ -224,7 +224,7 @@ def installed() -> None:
         pytest.skip(str(error))
 
 
-def scored(bbllm: Run, folder: Path, brain: str, module: Module, cases: int) -> dict[str, Any]:
+def score_of(bbllm: Run, folder: Path, brain: str, module: Module, cases: int) -> dict[str, Any]:
     words = ('--module', module, '--cases', str(cases), '--seed', '3701', '--out', str(folder))
     done = bbllm('bench', 'eai-export', '--brain', brain, *words)
     assert done.exit_code == 0, done.output
@@ -232,3 +232,27 @@ def scored(bbllm: Run, folder: Path, brain: str, module: Module, cases: int) -> 
     assert done.exit_code == 0, done.output
     (found,) = json.loads(done.stdout)['scored']
     return dict(found)
+
+
+@pytest.mark.usefixtures('installed')
+def test_its_evaluator_gives_nothing_for_empty_answers(bbllm: Run, tmp_path: Path) -> None:
+    found = score_of(bbllm, tmp_path, 'empty', Module.SUBGOAL, 3)
+
+    assert found['metrics']['goal_evaluation.task_success_rate'] == 0
+    assert found['metrics']['trajectory_evaluation.grammar_error.parsing'] == 1
+    assert found['counts'] == {'NotParseable': 3}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures('installed')
+def test_its_evaluators_accept_its_annotations(bbllm: Run, tmp_path: Path) -> None:
+    goals = score_of(bbllm, tmp_path / 'goals', 'expert', Module.GOAL, 10)
+    models = score_of(bbllm, tmp_path / 'models', 'expert', Module.TRANSITION, 5)
+    plans = score_of(bbllm, tmp_path / 'plans', 'expert', Module.ACTION, 5)
+
+    assert goals['metrics']['all_precision'] == 100
+    assert goals['metrics']['all_recall'] > 80  # of two glasses an answer can name one
+    assert models['metrics']['overall.f1'] == 100
+    assert models['metrics']['overall.planner_success_rate'] == 100
+    # Some annotated programs have actions that its reader does not take.
+    assert plans['metrics']['trajectory_evaluation.execution_success_rate'] > 50

@@ -79,7 +79,7 @@ def read_cases(module: Module, package: Installed) -> tuple[Case, ...]:
             write_atomically(path, (work / made).read_bytes())
     else:
         package.file(f'{folder}/helm_prompts.json')
-    system = ()
+    system: tuple[Message, ...] = ()
     if module is Module.SUBGOAL:
         setup = read_json(package.file(f'{folder}/system_setup.json'))
         system = (Message('system', setup['system_prompt']),)

@@ -85,7 +85,7 @@ class Installed:
             EvaluationError: The program failed, or did not end in time.
         """
         cores = len(os.sched_getaffinity(0))
-        command = [
+        command: list[str | Path] = [
             self.python,
             '-c',
             _MAIN,
