@@ -46,3 +46,23 @@ def test_names_of_a_scene_become_names_of_pddl() -> None:
     assert f'(:constants {red} {place} {word})' in domain
     assert f'(:init (= (total-cost) 0) (at {red} {place}))' in problem
     assert f'(:goal (or (at {red} {place}) (not (clear {word}))))' in problem
+
+
+def test_a_plan_is_carried_out_in_thought() -> None:
+    there, done = Atom('at', ('b', 'c')), Atom('done')
+    move = Action(
+        call=('m',), needs=frozenset({A}), adds=frozenset({there}), removes=frozenset({A})
+    )
+    end = Action(
+        call=('e',),
+        needs=frozenset({there}),
+        never=frozenset({A}),
+        adds=frozenset({done}),
+        removes=frozenset(),
+    )
+    problem = Problem([move, end], frozenset({A}), all_of([done, Not(A)]))
+
+    assert problem.is_solved_by([move, end])
+    assert not problem.is_solved_by([move])  # cut
+    assert not problem.is_solved_by([end, move])
+    assert not Problem([], problem.so, problem.goal, {end: A}).is_solved_by([move, end])

@@ -172,6 +172,7 @@ def test_a_planner_that_does_not_end_is_ended(
 ) -> None:
     monkeypatch.setattr(solver, 'program', script(tmp_path, 'exec sleep 60'))
     monkeypatch.setattr(solver, 'OVER_S', 0.2)
+    monkeypatch.setattr(solver, 'BUSY', 0)
 
     with pytest.raises(solver.NoPlanError, match='kairos was waited for'):
         solver.solve(Problem([], frozenset(), Atom('b')), seconds=0)

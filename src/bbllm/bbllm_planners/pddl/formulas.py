@@ -1,6 +1,6 @@
 """Formulas and problems of PDDL, and their text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 
@@ -64,6 +64,19 @@ def negation(part: Formula) -> Formula:
     return Not(part)
 
 
+def is_so(formula: Formula, so: Set[Atom]) -> bool:
+    """Return whether a formula is true where some atoms are."""
+    match formula:
+        case Not(part):
+            return not is_so(part, so)
+        case And(parts):
+            return all(is_so(part, so) for part in parts)
+        case Or(parts):
+            return any(is_so(part, so) for part in parts)
+        case _:
+            return formula in so
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One call in one situation, without parameters."""
@@ -87,6 +100,16 @@ class Problem:
     goal: Formula
     learned: Mapping[Action, Formula] = field(default_factory=dict)
     """What else an action needs, as a plan that was checked has shown."""
+
+    def is_solved_by(self, plan: Iterable[Action]) -> bool:
+        """Return whether each action has what it needs at its turn, and the goal is met then."""
+        so = self.so
+        for action in plan:
+            more = self.learned.get(action, TRUE)
+            if not action.needs <= so or action.never & so or not is_so(more, so):
+                return False
+            so = (so - action.removes) | action.adds
+        return is_so(self.goal, so)
 
     def texts(self) -> tuple[str, str]:
         """Return domain and problem; action `aN` is number N."""

@@ -5,6 +5,7 @@ It is never imported. Domain and problem are files in a folder that is removed.
 """
 
 import shutil
+import signal
 import subprocess
 import sysconfig
 import tempfile
@@ -20,16 +21,16 @@ from bbllm_planners.pddl.formulas import Action, Problem
 PROGRAM = 'kairos'
 SEARCHES = ('novelty', 'lama-novelty')
 """Its searches that are run beside each other: neither is the better one for all tables."""
-SOLVE_S = 30
-"""So long a search improves its plan [s]."""
-SETTLED_S = 10
-"""A search ends when it has found no better plan for so long [s]."""
+SOLVE_S = 15
+"""So much processor time a search has: what it finds does not depend on the load [s]."""
+BUSY = 8
+"""How many times as long it may take on a busy machine."""
 OVER_S = 20.0
-"""How much longer its process may take: to read, to ground and to end [s]."""
+"""How much longer its process may take: to begin and to end [s]."""
 MEMORY_MB = 3000
 UNSOLVABLE = 10
 """Exit code: it has proved that there is no plan."""
-NO_PLAN = (11, 12, 14)
+NO_PLAN = (11, 12, 14, -signal.SIGXCPU, 128 + signal.SIGXCPU, -signal.SIGKILL)
 """Exit codes: time or memory was used up, or no engine has found a plan."""
 
 
@@ -64,10 +65,9 @@ def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
             (at / name).write_text(text, encoding='utf-8')
         with ThreadPoolExecutor(len(SEARCHES)) as pool:
             ended = [*pool.map(partial(_search, command, at, seconds), SEARCHES)]
-    plans = [each.plan for each in ended if each.plan is not None]
-    if plans:
-        found = [[problem.actions[i] for i in plan] for plan in plans]
-        return min(found, key=lambda plan: sum(action.cost for action in plan))
+    plans = [[problem.actions[i] for i in plan] for each in ended for plan in each.plans]
+    if plans := [plan for plan in plans if problem.is_solved_by(plan)]:
+        return min(plans, key=lambda plan: sum(action.cost for action in plan))
     if any(each.code == UNSOLVABLE for each in ended):
         raise NoPlanError('it is proved that no sequence of calls leads there')
     raise NoPlanError(ended[0].why)
@@ -78,27 +78,32 @@ class _Ended:
     """How one search has ended."""
 
     code: int | None
-    plan: list[int] | None = None
-    """Numbers of actions; None without a plan."""
+    plans: tuple[list[int], ...] = ()
+    """Numbers of actions; the last one may have been cut where the search was ended."""
     why: str = ''
 
 
 def _search(command: str, at: Path, seconds: int, name: str) -> _Ended:
     words = [command, 'domain.pddl', 'problem.pddl', '--search', name, '--output', f'{name}.plan']
     words += ['--threads', '1', '--seed', '0', '--format', 'ipc', '--memory', str(MEMORY_MB)]
-    words += ['--timeout', str(seconds), '--no-improvement', str(min(seconds, SETTLED_S))]
+    limit_s = max(1, seconds) * BUSY + OVER_S
+    limited = ['sh', '-c', 'ulimit -t "$0" && exec "$@"', str(max(1, seconds)), *words]
     try:
         ended = subprocess.run(
-            words, cwd=at, capture_output=True, text=True, timeout=seconds + OVER_S, check=False
+            [*limited, '--timeout', str(round(limit_s))],
+            cwd=at,
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            check=False,
         )
     except subprocess.TimeoutExpired:
-        why = f'{PROGRAM} was waited for {seconds + OVER_S:.0f} s, and has not ended'
+        why = f'{PROGRAM} was waited for {limit_s:.0f} s, and has not ended'
         return _Ended(None, why=why)
-    plans = sorted(at.glob(f'{name}.plan*'), key=_number)
-    if plans:
-        return _Ended(ended.returncode, _numbers(plans[-1].read_text(encoding='utf-8')))
-    if ended.returncode == 0:  # nothing has to be done
-        return _Ended(0, [])
+    files = sorted(at.glob(f'{name}.plan*'), key=_number)
+    if files or ended.returncode == 0:  # without a file, nothing has to be done
+        plans = (_numbers(path.read_text(encoding='utf-8')) for path in files)
+        return _Ended(ended.returncode, (*plans,) or ([],))
     if ended.returncode in (UNSOLVABLE, *NO_PLAN):
         return _Ended(ended.returncode, why=f'no plan was found in {seconds} s')
     words_of = ' '.join(ended.stderr.split())[-300:]
