@@ -208,7 +208,7 @@ def _away(panda: Panda, name: str, grasp: Grasp) -> Array:
     for length_m in np.arange(0.0, FURTHEST_M + 1e-9, STEP_M):
         for yaw in np.linspace(0.0, 2 * np.pi, YAWS, endpoint=False) if length_m else (0.0,):
             way = (np.array([np.cos(yaw), np.sin(yaw), 0.0]) + up) / np.sqrt(2.0)
-            end_m = length_m * way
+            end_m: Array = length_m * way
             if is_free(np.zeros(3), way, length_m) and is_free(end_m, up, CLEAR_M):
                 return end_m
     return np.zeros(3)

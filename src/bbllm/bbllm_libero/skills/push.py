@@ -112,7 +112,7 @@ def _legs(panda: Panda, name: str, place: Place) -> list[Place]:
     def met(corner: Array, goal: Array) -> int:
         shifts = [share * (corner - at) for share in SHARES]
         shifts += [corner - at + share * (goal - corner) for share in SHARES]
-        return sum(overlaps(body.shifted(np.append(by, 0.0)), others).any() for by in shifts)
+        return sum(bool(overlaps(body.shifted(np.append(by, 0.0)), others).any()) for by in shifts)
 
     ways = []
     for a, b in product((0.0, NEAR, -NEAR), repeat=2):
