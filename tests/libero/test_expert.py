@@ -45,6 +45,14 @@ def test_a_drawer_that_is_not_open_is_opened() -> None:
     assert found == ['open(drawer)', 'pick(bowl)', 'place(drawer)']
 
 
+def test_nothing_is_opened_for_what_stands_on_it() -> None:
+    found = calls(
+        [('on', 'bowl', 'plate')], ('bowl', 'on', 'cabinet'), ('cabinet', 'is', 'not_open')
+    )
+
+    assert found == ['pick(bowl)', 'place(plate)']
+
+
 def test_what_no_grasp_is_known_for_is_pushed() -> None:
     scene = Scene((), (), (), 0.0)
 

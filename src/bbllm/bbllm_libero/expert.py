@@ -28,9 +28,9 @@ def calls_for(
     moves = [one for one in goal if one[0] in PLACES and not _is_there(one, scene)]
     calls = [_end_of(one) for one in (*opening, *turning) if not _is_reached(one, scene)]
     opened = {call.args[0] for call in calls if call.skill == 'open'}
-    for _, item, place in _lowest_first(moves, scene.held):
-        ways = [place, *(f.object for f in scene.facts if f.subject == item)]
-        for way in ways:
+    for relation, item, place in _lowest_first(moves, scene.held):
+        ways = [f.object for f in scene.facts if f.subject == item and f.predicate == 'in']
+        for way in [place, *ways] if relation == 'in' else ways:
             if way not in opened and any(scene.has(way, 'is', word) for word in SHUT):
                 opened.add(way)
                 calls.append(SkillCall('open', (way,)))
