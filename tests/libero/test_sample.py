@@ -11,10 +11,10 @@ SAMPLE = [
     ('libero_object', 3),
     ('libero_spatial', 0),
     ('libero_goal', 7),
-    ('libero_10', 1),
-    ('libero_object_object', 0),
-    ('libero_spatial_swap', 0),
-    ('libero_goal_lan', 8),
+    ('libero_10', 0),
+    ('libero_goal_object', 0),
+    ('libero_object_swap', 0),
+    ('libero_object_lan', 0),
     ('libero_object_task', 0),
 ]
 """Suites, LIBERO-PRO's among them, and a task of each."""
