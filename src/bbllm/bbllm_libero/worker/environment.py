@@ -174,6 +174,8 @@ class _Episode:
         # Fixtures are not in the initial state: the seed decides where they are.
         self._wrapper.seed(seed)
         self._wrapper.reset()
+        gripper = self._env.robots[0].gripper
+        gripper.current_action = np.zeros(gripper.dof)  # a new model has it so
         self._wrapper.set_init_state(init_state)
         for _ in range(SETTLE_STEPS):
             self._wrapper.step(np.zeros(7))
