@@ -6,6 +6,7 @@ what came of it, as JSON.
 """
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +19,8 @@ from bbllm_robouse.instruction import instruction_of
 from bbllm_robouse.table import NoObjectsError, NoSkillError
 from bbllm_robouse.world import RoboUseWorld
 
-from bbllm.api.setup import run_episode
+from bbllm.api.config import EpisodeConfig
+from bbllm.api.setup import make_chosen_models, run_episode
 from bbllm.core.errors import BbllmError, ConfigError, TaskError, WorldError
 from bbllm.core.events import Ending
 from bbllm.core.journal import line_of
@@ -48,12 +50,22 @@ def play(order: Mapping[str, Any], episode: Episode) -> dict[str, object]:
         return {'refused': type(error).__name__, 'message': str(error)}
     by_goal = order['brain'] == 'goal'
     stand_in = by_goal or order['brain'] == 'offline'
+    models = make_chosen_models(
+        EpisodeConfig.of(
+            {
+                'brain': goal_model(order['goals']) if by_goal else order['brain'],
+                'body': 'offline' if stand_in else None,
+                'llm_config': os.environ.get('BBLLM_LLM_CONFIG'),
+                'record': os.environ.get('BBLLM_RECORD'),
+            }
+        )
+    )
     record = run_episode(
         text,
         order['planner'],
         world,
-        brain=goal_model(order['goals']) if by_goal else order['brain'],
-        body='offline' if stand_in else None,
+        brain=models.brain,
+        body=models.body,
         on_event=lambda event: print(line_of(event), end='', flush=True),
     )
     done = record.ending not in (Ending.GAVE_UP, Ending.MODEL_FAILED)
