@@ -56,7 +56,7 @@ def play(order: Mapping[str, Any], episode: Episode) -> dict[str, object]:
                 'brain': goal_model(order['goals']) if by_goal else order['brain'],
                 'body': 'offline' if stand_in else None,
                 'llm_config': os.environ.get('BBLLM_LLM_CONFIG'),
-                'record': os.environ.get('BBLLM_RECORD'),
+                'record': None if stand_in else os.environ.get('BBLLM_RECORD'),
             }
         )
     )

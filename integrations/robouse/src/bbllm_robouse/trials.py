@@ -25,6 +25,8 @@ from bbllm_robouse.harness import DEFAULT, build
 
 NO_VIDEO = 10**9
 """Steps between two frames."""
+REPLIES = 'replies.jsonl'
+"""What a language model replied, in the folder of a trial."""
 READY_S = 120.0
 END_S = 60.0
 
@@ -68,6 +70,7 @@ def play(task: Any, model: str, folder: Path, timeout_s: float) -> dict[str, Any
             launch = build(
                 'bbllm', model, task.instruction, workspace, task, {'ROBOUSE_SOCKET': socket}
             )
+            launch.env['BBLLM_RECORD'] = str((folder / REPLIES).absolute())
             with (
                 (folder / 'agent.jsonl').open('w') as out,
                 (folder / 'agent.txt').open('w') as err,
