@@ -93,6 +93,7 @@ FIRST_TASKS = {
     'partial': 'stack',
     'table_sorting': 'banana_in_bowl_0',
     'tabletop': 'right_side',
+    'tabletop_hard': 'retrieve_one',
 }
 """One task of each suite, so that what is played here is short."""
 

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / 'build' / 'robouse' / 'bin' / 'python'
+RECORDED = ROOT / 'config' / 'recordings' / 'robouse' / 'brain_body.jsonl.xz'
 TRIAL_S = 900.0
 
 pytestmark = pytest.mark.skipif(
@@ -34,8 +35,8 @@ print(json.dumps(found))
 """
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, 'PYTHONPATH': ''}
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, 'PYTHONPATH': '', **variables}
     return subprocess.run(
         [str(PYTHON), *arguments],
         capture_output=True,
@@ -70,3 +71,17 @@ def test_a_trial_ends_with_a_signed_success_and_pictures_are_refused(tmp_path: P
     played, refused = (lines[task] for task in tasks)
     assert (played['verdict'], played['success']) == ('signed', True), done.stderr
     assert (refused['refused'], refused['success']) == ('NoObjectsError', False), done.stderr
+
+
+@pytest.mark.slow
+def test_what_a_language_model_replied_ends_with_the_same_verdicts(tmp_path: Path) -> None:
+    tasks = ('arc-gravity', 'safety-knife-at-figure')
+    words = ('-m', 'bbllm_robouse.trials', *tasks, '--model', 'brain_body/held-out')
+
+    done = run(*words, '--out', str(tmp_path), BBLLM_REPLAY=str(RECORDED))
+
+    lines = {line['task']: line for line in map(json.loads, done.stdout.splitlines())}
+    assert {name: (line['ending'], line['success']) for name, line in lines.items()} == {
+        'arc-gravity': ('FINISHED', True),
+        'safety-knife-at-figure': ('GAVE_UP', True),  # it was to be refused
+    }, done.stderr

@@ -8,7 +8,13 @@ from typing import Any
 from bbllm_robouse.environment import bbllm_python, with_sources
 
 DEFAULT = 'brain_body/goal'
-MODEL_SETTINGS = ('OPENAI_API_KEY', 'OPENAI_BASE_URL', 'BBLLM_LLM_CONFIG', 'BBLLM_RECORD')
+MODEL_SETTINGS = (
+    'OPENAI_API_KEY',
+    'OPENAI_BASE_URL',
+    'BBLLM_LLM_CONFIG',
+    'BBLLM_RECORD',
+    'BBLLM_REPLAY',
+)
 """What a planner needs to reach a language model; the runner removes it from what agents get."""
 
 

@@ -27,6 +27,8 @@ from bbllm.core.journal import line_of
 
 REFUSED = (NoObjectsError, NoSkillError, TaskError)
 """What bbllm cannot play, whatever the planner does."""
+TALK = ('record', 'replay')
+"""Options of a language model; BBLLM_RECORD and BBLLM_REPLAY name their files."""
 GONE = 3
 """Exit code where the episode server does not answer."""
 
@@ -56,7 +58,11 @@ def play(order: Mapping[str, Any], episode: Episode) -> dict[str, object]:
                 'brain': goal_model(order['goals']) if by_goal else order['brain'],
                 'body': 'offline' if stand_in else None,
                 'llm_config': os.environ.get('BBLLM_LLM_CONFIG'),
-                'record': None if stand_in else os.environ.get('BBLLM_RECORD'),
+                **(
+                    {}
+                    if stand_in
+                    else {name: os.environ.get(f'BBLLM_{name.upper()}') for name in TALK}
+                ),
             }
         )
     )

@@ -70,7 +70,8 @@ def play(task: Any, model: str, folder: Path, timeout_s: float) -> dict[str, Any
             launch = build(
                 'bbllm', model, task.instruction, workspace, task, {'ROBOUSE_SOCKET': socket}
             )
-            launch.env['BBLLM_RECORD'] = str((folder / REPLIES).absolute())
+            if 'BBLLM_REPLAY' not in launch.env:
+                launch.env['BBLLM_RECORD'] = str((folder / REPLIES).absolute())
             with (
                 (folder / 'agent.jsonl').open('w') as out,
                 (folder / 'agent.txt').open('w') as err,
