@@ -19,6 +19,23 @@ setup(
         ('share/bbllm/config/houses', glob('config/houses/*.yaml')),
         ('share/bbllm/config/params', glob('config/params/*.yaml')),
         ('share/bbllm/config/recordings', glob('config/recordings/*.*')),
+        ('share/bbllm/config/recordings/eai', glob('config/recordings/eai/*.json')),
+        (
+            'share/bbllm/config/recordings/eai/virtualhome/action_sequencing',
+            glob('config/recordings/eai/virtualhome/action_sequencing/*.json'),
+        ),
+        (
+            'share/bbllm/config/recordings/eai/virtualhome/goal_interpretation',
+            glob('config/recordings/eai/virtualhome/goal_interpretation/*.json'),
+        ),
+        (
+            'share/bbllm/config/recordings/eai/virtualhome/subgoal_decomposition',
+            glob('config/recordings/eai/virtualhome/subgoal_decomposition/*.json'),
+        ),
+        (
+            'share/bbllm/config/recordings/eai/virtualhome/transition_modeling',
+            glob('config/recordings/eai/virtualhome/transition_modeling/*.json'),
+        ),
         ('share/bbllm/config/recordings/feedback', glob('config/recordings/feedback/*.xz')),
         ('share/bbllm/config/recordings/injection', glob('config/recordings/injection/*.xz')),
         ('share/bbllm/config/recordings/robouse', glob('config/recordings/robouse/*.xz')),
