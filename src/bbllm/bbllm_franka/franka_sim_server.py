@@ -4,11 +4,12 @@ Runs franka-sim, an independent server of the robot's network protocol, on one a
 `simulated_server.franka_sim` starts it with the interpreter of `make fci`, where bbllm is not
 installed: this file imports franka-sim and the standard library alone.
 
-    build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [OBJECT_WIDTH_M]
+    build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [--object-width M] [--first]
 
 For each line of its standard input it logs the speed of the fastest joint.
 """
 
+import argparse
 import ctypes
 import logging
 import os
@@ -56,22 +57,28 @@ def report_arm(server: Any) -> None:
 
 
 def main() -> None:
-    prioritize()
-    address, model, *width_m = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument('address')
+    parser.add_argument('model', type=Path)
+    parser.add_argument('--object-width', type=float, help='of what is between the fingers [m]')
+    parser.add_argument('--first', action='store_true', help='run before other programs')
+    options = parser.parse_args()
+    if options.first:
+        prioritize()
     ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)  # no server outlives its user
     logging.basicConfig(
         level=logging.INFO, format='%(asctime)s %(levelname)s %(name)s: %(message)s'
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, 'fr3.xml')
-        file.write_text(arm_model(Path(model)), 'utf-8')
+        file.write_text(arm_model(options.model), 'utf-8')
         os.environ['FR3_MJCF'] = str(file)
         # Not an import statement: franka-sim is no dependency of bbllm.
         server = import_module('franka_sim').FrankaSimServer(
-            host=address,
+            host=options.address,
             enforce_motion_limits=True,
             enforce_comm_constraints=True,
-            gripper_object_width=float(width_m[0]) if width_m else None,
+            gripper_object_width=options.object_width,
         )
         threading.Thread(target=report_arm, args=(server,), daemon=True).start()
         try:

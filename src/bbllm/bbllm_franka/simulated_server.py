@@ -62,19 +62,23 @@ def interpreter() -> Path:
 
 
 @contextmanager
-def franka_sim(address: str, *, object_width_m: float | None = None) -> Iterator[FrankaSim]:
+def franka_sim(
+    address: str, *, object_width_m: float | None = None, first: bool = False
+) -> Iterator[FrankaSim]:
     """
     Serve an arm and a hand at a loopback address; clients find it under that address alone.
 
     It checks every command as a robot does. An object of *object_width_m* is always between its
-    fingers [m]. Raises ConfigError where it is not installed, WorldError where it does not start.
+    fingers [m]. With *first* it runs before all programs without real-time priority, where that is
+    permitted. Raises ConfigError where it is not installed, WorldError where it does not start.
     """
     model = Path(fr3.__file__).with_name('fr3.xml')
     script = Path(__file__).with_name('franka_sim_server.py')
-    width = [] if object_width_m is None else [str(object_width_m)]
+    more = [] if object_width_m is None else [f'--object-width={object_width_m}']
+    more += ['--first'] if first else []
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(
-            [interpreter(), '-s', script, address, model, *width],
+            [interpreter(), '-s', script, address, model, *more],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

@@ -63,7 +63,7 @@ def bench_fci(
     start_s = time.perf_counter()
     played: list[FciTrial] = []
     if trials and BBLLM in clients and FRANKA_SIM in servers:
-        with franka_sim(FRANKA_SIM_IP, object_width_m=OBJECT_M):
+        with franka_sim(FRANKA_SIM_IP, object_width_m=OBJECT_M, first=True):
             jobs = [(FRANKA_SIM_IP, seed + i, safety) for i in range(trials)]
             played = run_trials(fci_trial, jobs, 1, every=10)
     faults = [job for job in fault_jobs(clients, seed) if FAULTS[job[0]].server in servers]
