@@ -13,7 +13,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.testing import ScriptedModel
-from bbllm_planners.pddl import solver
+from bbllm_planners.pddl import search, solver
 from bbllm_planners.pddl.formulas import Atom, Problem
 from bbllm_planners.pddl.planner import ClassicalPlanner
 from tests.doubles.box_table import BoxTable
@@ -119,6 +119,19 @@ def test_a_goal_without_a_plan_goes_back_k_times(k: int) -> None:
     assert not calls_of(episode)
     if k:
         assert 'No plan leads to this goal' in model.requests[1].prompt
+
+
+def test_a_search_that_ran_out_of_time_leaves_open_whether_there_is_a_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def give_up(problem: Problem) -> None:
+        raise solver.NotFoundError('no plan was found in 15 s')
+
+    monkeypatch.setattr(search, 'solve', give_up)
+    _, model = play(*['on(red_cube, location_A)'] * 2, k=1)
+
+    assert 'though there may be one: no plan was found in 15 s' in model.requests[1].prompt
+    assert 'No plan leads' not in model.requests[1].prompt
 
 
 @planned

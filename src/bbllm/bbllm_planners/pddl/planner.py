@@ -123,7 +123,7 @@ class _Run:
         try:
             plan = find_plan(wanted, hands.scene, self._start, self._failures)
         except NoPlanError as error:
-            return Refused(wanted, f'No plan leads to this goal: {error}.'), False
+            return Refused(wanted, f'{error.found}: {error}.'), False
         failed, n_done = hands.run(calls_of(plan))
         if failed is not None:
             self._failures.append(Failure.of(plan[n_done], failed, hands.scene))

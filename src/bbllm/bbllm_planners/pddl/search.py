@@ -28,7 +28,7 @@ from bbllm_planners.pddl.formulas import (
 )
 from bbllm_planners.pddl.goal import NoPositionError, Wanted, compiled
 from bbllm_planners.pddl.grounding import NEAR_M, Grounding
-from bbllm_planners.pddl.solver import NoPlanError, solve
+from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, solve
 
 MOST_ROUNDS = 12
 """How often a plan is sought anew for what an imagined table has shown."""
@@ -94,7 +94,7 @@ def find_plan(
     Return the actions that lead to a goal.
 
     Raises:
-        NoPlanError: There is no plan, or none was found; the text is why.
+        NoPlanError: There is no plan, or as NotFoundError, none was found; the text is why.
         ConfigError: The classical planner is not installed.
     """
     table = Grounding(scene, wanted.wishes)
@@ -117,7 +117,7 @@ def find_plan(
             return plan
         action, needed = fault
         learned[action] = all_of([learned[action], needed] if action in learned else [needed])
-    raise NoPlanError(
+    raise NotFoundError(
         f'each of {MOST_ROUNDS} plans has a call that would be refused, the last '
         f'{" ".join(action.call)}'
     )

@@ -35,7 +35,16 @@ NO_PLAN = (11, 12, 14, -signal.SIGXCPU, 128 + signal.SIGXCPU, -signal.SIGKILL)
 
 
 class NoPlanError(Exception):
-    """There is no plan; the text is why, as a sentence."""
+    """There is no plan; the text is why."""
+
+    found = 'No plan leads to this goal'
+    """What is certain about the goal."""
+
+
+class NotFoundError(NoPlanError):
+    """Time or memory was used up before a plan was found."""
+
+    found = 'No plan for this goal was found, though there may be one'
 
 
 def program() -> str:
@@ -55,7 +64,8 @@ def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
     Return the cheapest plan that one of the searches finds within a time.
 
     Raises:
-        NoPlanError: None is found.
+        NoPlanError: There is none.
+        NotFoundError: None is found.
         ConfigError: The planner is not installed.
     """
     command, seconds = program(), SOLVE_S if seconds is None else seconds
@@ -70,7 +80,7 @@ def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
         return min(plans, key=lambda plan: sum(action.cost for action in plan))
     if any(each.code == UNSOLVABLE for each in ended):
         raise NoPlanError('it is proved that no sequence of calls leads there')
-    raise NoPlanError(ended[0].why)
+    raise NotFoundError(ended[0].why)
 
 
 @dataclass(frozen=True, slots=True)
