@@ -32,7 +32,15 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope='module')
-def driver(address: str) -> Iterator[FrankaDriver]:
+def connected(address: str) -> Iterator[FrankaDriver]:
     driver = FrankaDriver(address, realtime=IGNORE)
     yield driver
     driver.close()
+
+
+@pytest.fixture
+def driver(connected: FrankaDriver) -> FrankaDriver:
+    """Return the driver of this module, without what another test may have left."""
+    if not connected.condition().able:
+        connected.clear_errors()
+    return connected

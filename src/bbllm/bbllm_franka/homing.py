@@ -1,16 +1,14 @@
 """Homes a Franka Hand, once a person has approved it: the hand closes and opens."""
 
-import time
-from collections.abc import Callable
-from contextlib import closing
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 
 from bbllm.api.approved_world import Approve, answer_of
 from bbllm.api.local_session import need_approval
 from bbllm.arm.driver import GoalStatus, GripperResult
 from bbllm.core.approval import ApprovalRequest, RequestKind, new_nonce
 from bbllm.core.errors import ApprovalError, WorldError
-from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted, Event, EventData
+from bbllm.core.events import Ending, EpisodeEnded, EpisodeStarted
 from bbllm.core.journal import JournalWriter
 from bbllm.core.paths import episodes_dir
 from bbllm.core.tasks import make_task
@@ -57,11 +55,11 @@ def home_hand(
         need_approval(approve)
     address = check_address(ip, simulated=simulated_robot)
     model = load_robot(robot).hand
-    with closing(HandLink(address)) as hand, _Journal(address) as journal:
+    with closing(HandLink(address)) as hand, _recorded(address) as journal:
         if approve is not None:
             request = homing_request(address, hand.unhomed(model))
             answer = answer_of(approve(request))
-            journal.write(answer.event_about(request))
+            journal.add(answer.event_about(request))
             if not answer.granted:
                 why = f': {answer.reason}' if answer.reason else ''
                 raise ApprovalError(f'The homing was not approved{why}. Nothing has moved.')
@@ -74,33 +72,24 @@ def home_hand(
         return hand.max_width_m
 
 
-class _Journal:
-    """The record of a homing, like that of an episode."""
-
-    def __init__(self, address: str) -> None:
-        task = make_task(f'home the hand at {address}')
-        self._writer = JournalWriter(episodes_dir(), task.id)
-        self.write(
+@contextmanager
+def _recorded(address: str) -> Iterator[JournalWriter]:
+    """Keep the record of a homing, like that of an episode."""
+    task = make_task(f'home the hand at {address}')
+    with JournalWriter(episodes_dir(), task.id) as journal:
+        journal.add(
             EpisodeStarted(
                 episode_id=task.id, task=task.instruction, planner='', brain='', body=''
             )
         )
-
-    def write(self, data: EventData) -> None:
-        self._writer(Event(time.time(), data))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
-    ) -> None:
-        ending, message = Ending.FINISHED, 'The hand is homed.'
-        if error is not None:
-            ending = Ending.WORLD_FAILED if isinstance(error, WorldError) else Ending.CANCELLED
-            message = str(error)
-        self.write(EpisodeEnded(ending, message, kind.__name__ if kind else ''))
-        self._writer.__exit__()
+        try:
+            yield journal
+        except BaseException as error:
+            failed = isinstance(error, WorldError)
+            ending = Ending.WORLD_FAILED if failed else Ending.CANCELLED
+            journal.add(EpisodeEnded(ending, str(error), type(error).__name__))
+            raise
+        journal.add(EpisodeEnded(Ending.FINISHED, 'The hand is homed.'))
 
 
 def _failure(result: GripperResult, fault: str) -> str:

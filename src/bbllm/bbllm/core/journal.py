@@ -26,6 +26,7 @@ from bbllm.core.events import (
     EpisodeEnded,
     EpisodeStarted,
     Event,
+    EventData,
     EventKind,
     GoalStated,
     ModelCall,
@@ -115,6 +116,10 @@ class JournalWriter:
                 f'The journal {self.path} can no longer be written ({error.strerror}), so the '
                 'episode was ended. Make room there, or set XDG_STATE_HOME to another folder.'
             ) from error
+
+    def add(self, data: EventData) -> None:
+        """Append what happens now, by the wall clock; raises ConfigError as a call does."""
+        self(Event(time.time(), data))
 
     def __enter__(self) -> JournalWriter:
         return self
