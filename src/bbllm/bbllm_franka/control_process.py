@@ -200,17 +200,17 @@ class ControlLoop:
         late_rows = round(tolerances.goal_time_s / TICK_S)
         path_rad, goal_rad = tolerances.path_rad, tolerances.goal_rad
         gave_way = False
-        sent = deque(rows[:1], maxlen=REMEMBERED)
         while True:
             state, period = control.readOnce()
             row += round(period.to_sec() / TICK_S)
             lost = begun and state.control_command_success_rate < 1.0
-            if lost and _is_elsewhere(state.q_d, sent):
+            before = rows[max(row - REMEMBERED, 0) : row] or rows[-1:]
+            if lost and _is_elsewhere(state.q_d, before):
                 q, dq, ddq = map(np.array, (state.q_d, state.dq_d, state.ddq_d))
                 motion.rejoin_after(row - 1, (q, dq, ddq))
             position = state.q
-            off_rad = max(map(_distance, position, sent[-1]))
-            now = rows[row if row < len(rows) else -1]
+            off_rad = max(map(_distance, position, rows[min(max(row - 1, 0), motion.last)]))
+            now = rows[min(row, motion.last)]
             command = pylibfranka.JointPositions(now)
             over = row - motion.last
             if over > 0:
@@ -224,7 +224,6 @@ class ControlLoop:
                 self._observe(state)
                 continue
             control.writeOnce(command)
-            sent.append(now)
             if not begun:
                 begun = True
                 self._channel.send((Word.BEGUN, state.time.to_sec() + motion.ahead_s))
@@ -293,13 +292,13 @@ def _load(mass_kg: float, centre_m: Sequence[float], inertia: Sequence[float]) -
     )
 
 
-def _is_elsewhere(set_point: Sequence[float], sent: Iterable[Sequence[float]]) -> bool:
+def _is_elsewhere(set_point: Sequence[float], rows: Iterable[Sequence[float]]) -> bool:
     """
-    Return whether the robot led the arm itself, without the row that was sent last.
+    Return whether the robot led the arm itself to where none of the last rows is.
 
-    A row that it has not used yet when it reports its state is one of the next ones.
+    Where it is at one of them, whether that was sent or not, the next row is no step.
     """
-    return all(max(map(_distance, set_point, row)) > STEP_RAD for row in sent)
+    return all(max(map(_distance, set_point, row)) > STEP_RAD for row in rows)
 
 
 def _distance(one: float, other: float) -> float:
