@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from typer.testing import Result
@@ -146,16 +147,17 @@ def test_interfaces_that_are_older_than_the_program_are_a_finding_with_the_remed
         (old / f'{name}.py').write_text('')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join([str(tmp_path), *sys.path]))
-    for name in [*sys.modules]:
-        if name.startswith(('bbllm_interfaces', 'bbllm_ros.stack.client')):
-            monkeypatch.delitem(sys.modules, name)
-
-    *_, finding = machine.check_ros()
+    with mock.patch.dict(sys.modules):  # so that no later test has the old ones
+        for name in [*sys.modules]:
+            if name.startswith(('bbllm_interfaces', 'bbllm_ros.stack.client')):
+                del sys.modules[name]
+        *_, finding = machine.check_ros()
+        unchecked = machine.check_stack(None)
 
     assert (finding.name, finding.level) == ('interfaces', Level.WARN)
     assert 'older than bbllm_ros: ImportError: cannot import name' in finding.text
     assert finding.remedy.startswith('make setup')
-    assert machine.check_stack(None) == []
+    assert unchecked == []
 
 
 def package(prefix: Path, name: str, version: str, about: str) -> None:

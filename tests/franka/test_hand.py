@@ -14,7 +14,7 @@ import pytest
 from bbllm.arm.driver import GoalStatus
 from bbllm.core.approval import Answer, ApprovalRequest
 from bbllm.core.errors import ApprovalError, ConfigError
-from bbllm.core.events import Ending
+from bbllm.core.events import Ending, describe
 from bbllm.core.journal import read_line
 from bbllm.core.paths import episodes_dir
 from bbllm.robots.fr3 import FR3
@@ -97,6 +97,8 @@ def test_a_hand_is_homed_once_a_person_has_approved(
     (journal,) = episodes_dir().glob('*.jsonl')
     started, approved, ended = map(read_line, journal.read_text().splitlines())
     assert started.data.task == f'home the hand at {address}'  # type: ignore[union-attr]
+    assert started.data.settings == {'simulated_robot': False}  # type: ignore[union-attr]
+    assert '\n'.join(text for _, text in describe(started.data)).endswith(journal.stem)
     assert (approved.data.granted, approved.data.by) == (True, 'a person')  # type: ignore[union-attr]
     assert ended.data.ending is Ending.FINISHED  # type: ignore[union-attr]
 

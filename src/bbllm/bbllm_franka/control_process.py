@@ -296,7 +296,8 @@ def _is_elsewhere(set_point: Sequence[float], rows: Iterable[Sequence[float]]) -
     """
     Return whether the robot led the arm itself to where none of the last rows is.
 
-    Where it is at one of them, whether that was sent or not, the next row is no step.
+    At one of them the motion goes on as planned, whether that row was sent or not. The set point
+    of a robot does not go back; that of franka-sim does, for a state, after a late answer.
     """
     return all(max(map(_distance, set_point, row)) > STEP_RAD for row in rows)
 

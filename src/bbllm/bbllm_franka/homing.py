@@ -55,7 +55,7 @@ def home_hand(
         need_approval(approve)
     address = check_address(ip, simulated=simulated_robot)
     model = load_robot(robot).hand
-    with closing(HandLink(address)) as hand, _recorded(address) as journal:
+    with closing(HandLink(address)) as hand, _recorded(address, simulated_robot) as journal:
         if approve is not None:
             request = homing_request(address, hand.unhomed(model))
             answer = answer_of(approve(request))
@@ -73,13 +73,18 @@ def home_hand(
 
 
 @contextmanager
-def _recorded(address: str) -> Iterator[JournalWriter]:
+def _recorded(address: str, simulated: bool) -> Iterator[JournalWriter]:
     """Keep the record of a homing, like that of an episode."""
     task = make_task(f'home the hand at {address}')
     with JournalWriter(episodes_dir(), task.id) as journal:
         journal.add(
             EpisodeStarted(
-                episode_id=task.id, task=task.instruction, planner='', brain='', body=''
+                episode_id=task.id,
+                task=task.instruction,
+                planner='',
+                brain='',
+                body='',
+                settings={'simulated_robot': simulated},
             )
         )
         try:

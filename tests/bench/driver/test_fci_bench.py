@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from bbllm.core.constants import SLOW
 from bbllm.core.errors import ConfigError
 from bbllm_bench.benchmarks.driver import faults, fci
 from bbllm_bench.benchmarks.driver.clients import BBLLM, FRANKY
@@ -101,7 +102,7 @@ def test_a_fault_that_ends_otherwise_is_a_failure(
     monkeypatch.setattr(fci, 'run_trials', lambda *arguments: [report])
     found = 0
     try:
-        bench_fci('table', 'bbllm', 0, 0, tmp_path / 'report.json', json=False)
+        bench_fci('table', 'bbllm', 0, 0, tmp_path / 'report.json', json=False, safety=SLOW)
     except typer.Exit as ending:
         found = ending.exit_code
 

@@ -27,8 +27,6 @@ from bbllm.core.journal import line_of
 
 REFUSED = (NoObjectsError, NoSkillError, TaskError)
 """What bbllm cannot play, whatever the planner does."""
-TALK = ('record', 'replay')
-"""Options of a language model; BBLLM_RECORD and BBLLM_REPLAY name their files."""
 GONE = 3
 """Exit code where the episode server does not answer."""
 
@@ -52,20 +50,15 @@ def play(order: Mapping[str, Any], episode: Episode) -> dict[str, object]:
         return {'refused': type(error).__name__, 'message': str(error)}
     by_goal = order['brain'] == 'goal'
     stand_in = by_goal or order['brain'] == 'offline'
-    models = make_chosen_models(
-        EpisodeConfig.of(
-            {
-                'brain': goal_model(order['goals']) if by_goal else order['brain'],
-                'body': 'offline' if stand_in else None,
-                'llm_config': os.environ.get('BBLLM_LLM_CONFIG'),
-                **(
-                    {}
-                    if stand_in
-                    else {name: os.environ.get(f'BBLLM_{name.upper()}') for name in TALK}
-                ),
-            }
-        )
-    )
+    chosen = {
+        'brain': goal_model(order['goals']) if by_goal else order['brain'],
+        'body': 'offline' if stand_in else None,
+        'llm_config': os.environ.get('BBLLM_LLM_CONFIG'),
+    }
+    if not stand_in:
+        chosen['record'] = os.environ.get('BBLLM_RECORD')
+        chosen['replay'] = os.environ.get('BBLLM_REPLAY')
+    models = make_chosen_models(EpisodeConfig.of(chosen))
     record = run_episode(
         text,
         order['planner'],

@@ -25,8 +25,8 @@ from bbllm_robouse.harness import DEFAULT, build
 
 NO_VIDEO = 10**9
 """Steps between two frames."""
-REPLIES = 'replies.jsonl'
-"""What a language model replied, in the folder of a trial."""
+REPLIES = 'replies-%Y%m%d-%H%M%S.jsonl'
+"""What a language model replied, in the folder of a trial: a file for each time it is played."""
 READY_S = 120.0
 END_S = 60.0
 
@@ -71,7 +71,7 @@ def play(task: Any, model: str, folder: Path, timeout_s: float) -> dict[str, Any
                 'bbllm', model, task.instruction, workspace, task, {'ROBOUSE_SOCKET': socket}
             )
             if 'BBLLM_REPLAY' not in launch.env:
-                launch.env['BBLLM_RECORD'] = str((folder / REPLIES).absolute())
+                launch.env['BBLLM_RECORD'] = str((folder / time.strftime(REPLIES)).absolute())
             with (
                 (folder / 'agent.jsonl').open('w') as out,
                 (folder / 'agent.txt').open('w') as err,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypedDict
 from pydantic import BeforeValidator, InstanceOf, model_validator
 
 from bbllm.api.settings import EVERYWHERE, Change, FilePath, Settings, setting, surface_of
-from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES, OptionWord
+from bbllm.core.constants import EXPERIENCE, NO_EXPERIENCE, REHEARSAL_SAMPLES, SLOW, OptionWord
 from bbllm.core.conversation import MOST_TURNS
 from bbllm.core.dialogue import AskingRules, AskMode
 from bbllm.core.errors import ConfigError, UnknownNameError
@@ -592,7 +592,7 @@ class EpisodeConfig(
         """
         if robot not in arms():
             raise UnknownNameError('robot', robot, arms())
-        update = {'robot': robot, 'safety': self.safety or 'safety_slow'}
+        update = {'robot': robot, 'safety': self.safety or SLOW}
         return self.model_copy(update={**update, 'rehearse': self.samples(approved=True)})
 
     @property

@@ -49,6 +49,8 @@ class OptionWord(StrEnum):
         raise UnknownNameError(kind, str(value), [word.value for word in cls])
 
 
+SLOW = 'safety_slow'
+"""The safety envelope of a real arm where nobody chooses another one."""
 REHEARSAL_SAMPLES = 3
 """In how many simulations a plan is rehearsed where no number is given."""
 NO_EXPERIENCE, EXPERIENCE = 'no', 'yes'

@@ -694,9 +694,13 @@ def describe(data: EventData) -> list[tuple[str, str]]:
     """Return an event as lines of (word, text), the first of which names its kind."""
     match data:
         case EpisodeStarted():
-            models = f'planner {data.planner}, Brain {data.brain}, Body {data.body}'
+            models = f': planner {data.planner}, Brain {data.brain}, Body {data.body}'
             never = [('never', line.removeprefix('never ')) for line in data.never]
-            return [('task', data.task), ('episode', f'{data.episode_id}: {models}'), *never]
+            return [
+                ('task', data.task),
+                ('episode', data.episode_id + (models if data.planner else '')),
+                *never,
+            ]
         case SceneRecorded(moment, scene):
             return [('scene', f'{moment}: {_scene(scene)}')]
         case GoalStated(conditions, why=why):

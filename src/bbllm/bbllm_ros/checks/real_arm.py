@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bbllm.api.config import RuleChoice
 from bbllm.api.ros_environment import missing_ros
 from bbllm.arm.driver import RobotMode
-from bbllm.core.constants import REAL_NAMESPACE
+from bbllm.core.constants import REAL_NAMESPACE, SLOW
 from bbllm.core.errors import BbllmError
 from bbllm.core.findings import Finding, Level, fail, ok, there, warn
 from bbllm_franka.address import ROBOT_IP
@@ -26,8 +26,6 @@ from bbllm_ros.checks.machine import check_middleware, joins, judge_cameras
 if TYPE_CHECKING:
     from bbllm_ros.driver.robot_graph import RobotGraph
 
-SAFETY = 'safety_slow'
-"""The default of launches of a real arm."""
 HARDWARE = 'FrankaHardwareInterface'
 CONTROLLERS = ('joint_state_broadcaster', 'franka_robot_state_broadcaster', 'fr3_arm_controller')
 STATE = 'franka_robot_state_broadcaster'
@@ -112,7 +110,7 @@ def check_real_arm(arm: RealArm, on_progress: Callable[[str], None]) -> Iterator
     yield from check_messages()
     yield check_driver_packages()
     executor = None if found is None else found.executor
-    shown = {'safety': SAFETY} if executor is None else executor
+    shown = {'safety': SLOW} if executor is None else executor
     yield check_safety({name: shown.get(name) for name in RuleChoice.model_fields})
     yield check_middleware(fail)
     yield from [graph] if isinstance(graph, Finding) else judge_graph(graph, arm)

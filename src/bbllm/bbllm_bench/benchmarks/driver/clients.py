@@ -22,6 +22,7 @@ from typing import Protocol
 
 from bbllm.arm.envelope import load_envelope
 from bbllm.core.cancel import CancelToken
+from bbllm.core.constants import SLOW
 from bbllm.core.errors import BbllmError, WorldError
 from bbllm.core.journal import read_episode
 from bbllm.core.types import SkillCall
@@ -75,7 +76,7 @@ class TaskClient:
         self.driver = WatchedDriver(address)
         stack.callback(self.driver.close)
         self.driver.need_hand()  # as `bbllm run` does
-        world = FrankaTable(self.driver, scene, load_envelope('safety_slow'))
+        world = FrankaTable(self.driver, scene, load_envelope(SLOW))
         self.world = stack.enter_context(closing(world))
         assert world.features.ask_person is not None
         world.features.ask_person(self._ask)

@@ -20,7 +20,7 @@ from bbllm.cli.support.options import JsonOption, domain_option
 from bbllm.cli.support.requests import flag, option
 from bbllm.cli.support.verb_group import BAD_INPUT, FAILED, INTERRUPTED
 from bbllm.cli.views.output import Output
-from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE
+from bbllm.core.constants import NAMESPACE, REAL_NAMESPACE, SLOW
 from bbllm.core.errors import ConfigError
 from bbllm.core.paths import state_dir
 
@@ -59,7 +59,7 @@ class DriverRequest:
     seed: int = option('With --fci: of the first of them.', default=0, min=0)
     safety: str = option(
         'With --fci: envelope of the picks and places; safety is that of simulations.',
-        default='safety_slow',
+        default=SLOW,
     )
     namespace: str | None = option(
         "The driver's; '' for none. bbllm_real by default, with --sim bbllm."

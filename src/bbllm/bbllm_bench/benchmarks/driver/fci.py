@@ -29,8 +29,6 @@ from bbllm_franka.simulated_server import franka_sim, interpreter
 
 ServerChoice = Literal['all', 'franka-sim', 'table']
 ClientChoice = Literal['bbllm', 'franky', 'both']
-SLOW = 'safety_slow'
-"""The envelope of a real arm, if nobody chooses another."""
 CLIENTS = {'bbllm': (BBLLM,), 'franky': (FRANKY,), 'both': (BBLLM, FRANKY)}
 SERVERS = {'all': (FRANKA_SIM, TABLE), 'franka-sim': (FRANKA_SIM,), 'table': (TABLE,)}
 
@@ -43,7 +41,7 @@ def bench_fci(
     out: Path,
     *,
     json: bool,
-    safety: str = SLOW,
+    safety: str,
 ) -> None:
     """
     Play picks and places and faults, and write the report; the former only by our driver.
