@@ -9,15 +9,20 @@ import pytest
 from bbllm.core.errors import ConfigError
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.messages import IGNORE
-from bbllm_franka.simulated_server import franka_sim, interpreter
+from bbllm_franka.simulated_server import FrankaSim, franka_sim, interpreter
 
 OBJECT_M = 0.04
 """Width of what is always between the fingers [m]."""
+PATIENCE_S = 0.1
+"""
+How long the server waits for an answer [s], so that tests do not depend on the load; after 20 that
+do not come it ends the motion. `bbllm bench driver --fci franka-sim` runs in real time.
+"""
 
 
 @pytest.fixture(scope='module')
-def address() -> Iterator[str]:
-    """Return the address of a server of this module alone."""
+def server() -> Iterator[FrankaSim]:
+    """Serve an arm to the tests of a module alone."""
     for module in ('franky', 'pylibfranka'):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f'{module} is not installed: make extras')
@@ -27,8 +32,13 @@ def address() -> Iterator[str]:
         pytest.skip(str(error))
     high, low = divmod(os.getpid() % 65024, 254)
     address = f'127.7.{high}.{low + 1}'
-    with franka_sim(address, object_width_m=OBJECT_M):
-        yield address
+    with franka_sim(address, object_width_m=OBJECT_M, patience_s=PATIENCE_S) as server:
+        yield server
+
+
+@pytest.fixture(scope='module')
+def address(server: FrankaSim) -> str:
+    return server.address
 
 
 @pytest.fixture(scope='module')

@@ -47,6 +47,7 @@ from bbllm_franka.messages import IGNORE
 from bbllm_franka.probe import PORT
 from bbllm_franka.simulated_server import franka_sim
 from tests.fci.conftest import serving
+from tests.franka.conftest import PATIENCE_S
 
 
 def own_address(network: int) -> str:
@@ -232,13 +233,13 @@ def test_a_robot_that_restarts_is_connected_anew(tmp_path: Path) -> None:
         '  - {name: red_cube, kind: cube, color: red, xy: [0.45, 0.1]}\n'
     )
     options = {'ip': at, 'scene': scene, 'simulated_robot': True, 'rehearse': False}
-    with franka_sim(at) as server:
+    with franka_sim(at, patience_s=PATIENCE_S) as server:
         robot = Robot('fr3', **options)
         try:
             assert robot.execute('return_to_base()').succeeded
             server.process.terminate()
             server.process.wait(20.0)
-            with franka_sim(at):
+            with franka_sim(at, patience_s=PATIENCE_S):
                 episode = robot.do('move back to base')
                 assert episode.ending is Ending.FINISHED, episode.message
         finally:

@@ -25,11 +25,8 @@ from tests.franka.conftest import OBJECT_M
 
 WAY = np.array([0.4, 0.1, -0.2, -0.2, 0.3, 0.2, 0.3])
 TOLERANCES = Tolerances()
-SCALE = 0.2
-"""
-Share of the limits that motions use. Beside other load the server counts an acceleration up to 3.5
-times, over states that were not answered (design/libfranka.md).
-"""
+SCALE = 0.5
+"""Share of the limits that motions use."""
 
 
 def move_by(driver: FrankaDriver, way: Array, scale: float = SCALE) -> JointTrajectory:

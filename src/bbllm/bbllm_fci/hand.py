@@ -93,7 +93,7 @@ class HandServer(FrankaGripperServer):
 
     def handle_client(self, sock: socket.socket) -> None:
         if says_something(sock):
-            with others_refused(self):
+            with others_refused(self, sock):
                 super().handle_client(sock)
 
     def _dispatch_command(self, sock: socket.socket, header: Any, payload: bytes) -> None:

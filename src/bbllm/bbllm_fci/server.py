@@ -91,7 +91,7 @@ class ArmServer(FrankaSimServer):
 
     def handle_client(self, sock: socket.socket) -> None:
         if says_something(sock):
-            with others_refused(self):
+            with others_refused(self, sock):
                 super().handle_client(sock)
 
     def reset_state(self) -> None:

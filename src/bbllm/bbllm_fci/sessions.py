@@ -3,7 +3,6 @@
 import select
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
@@ -12,7 +11,6 @@ BACKLOG = 1
 FIRST_S = 5.0
 """How long a client may take to send its request to connect [s]."""
 POLL_S = 0.05
-"""How long a client that hung up may take to be noticed, before the next one is refused [s]."""
 
 
 class Server(Protocol):
@@ -49,11 +47,12 @@ def says_something(sock: socket.socket) -> bool:
 
 
 @contextmanager
-def others_refused(server: Server) -> Iterator[None]:
+def others_refused(server: Server, sock: socket.socket) -> Iterator[None]:
     """
-    Hang up on others while a server has a client.
+    Hang up on others while the client of a socket is connected.
 
-    franka-sim would leave them waiting in the queue of the port, without an answer.
+    franka-sim would leave them waiting in the queue of the port, without an answer. One that comes
+    after this client has hung up waits there until the server has noticed that.
     """
     over = threading.Event()
 
@@ -62,8 +61,9 @@ def others_refused(server: Server) -> Iterator[None]:
             with suppress(OSError, ValueError):  # closed meanwhile
                 if not select.select([listener], [], [], POLL_S)[0]:
                     continue
-                time.sleep(POLL_S)
-                if server.connection_running and not over.is_set():
+                if has_hung_up(sock) or not server.connection_running:
+                    over.wait(POLL_S)
+                elif not over.is_set():
                     listener.accept()[0].close()
 
     thread = threading.Thread(target=refuse, name='fci others', daemon=True)
@@ -73,3 +73,12 @@ def others_refused(server: Server) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+def has_hung_up(sock: socket.socket) -> bool:
+    """Return whether the other end of a socket was closed, or this one."""
+    poll = select.poll()
+    with suppress(OSError, ValueError):
+        poll.register(sock, select.POLLRDHUP)
+        return bool(poll.poll(0))
+    return True

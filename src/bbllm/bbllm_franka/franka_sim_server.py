@@ -5,6 +5,7 @@ Runs franka-sim, an independent server of the robot's network protocol, on one a
 installed: this file imports franka-sim and the standard library alone.
 
     build/fci/bin/python franka_sim_server.py ADDRESS FR3_XML [--object-width M] [--first]
+        [--patience S]
 
 For each line of its standard input it logs the speed of the fastest joint.
 """
@@ -49,6 +50,13 @@ def arm_model(path: Path) -> str:
     return ElementTree.tostring(tree.getroot(), encoding='unicode')
 
 
+def wait_for_answers(server: Any, patience_s: float) -> None:
+    """Let each state wait so long for the answer to the one before it, in place of 1 ms [s]."""
+    gate = server._drain_gate
+    server._DRAIN_GATE_TIMEOUT = patience_s  # for an answer that has come and is not read yet
+    server._drain_gate = lambda answer_deadline=0.0: gate(answer_deadline + patience_s)
+
+
 def report_arm(server: Any) -> None:
     """Log how fast the arm moves, for each line of the standard input."""
     for _ in sys.stdin:
@@ -62,6 +70,9 @@ def main() -> None:
     parser.add_argument('model', type=Path)
     parser.add_argument('--object-width', type=float, help='of what is between the fingers [m]')
     parser.add_argument('--first', action='store_true', help='run before other programs')
+    parser.add_argument(
+        '--patience', type=float, help='how long each state waits for the answer before it [s]'
+    )
     options = parser.parse_args()
     if options.first:
         prioritize()
@@ -80,6 +91,8 @@ def main() -> None:
             enforce_comm_constraints=True,
             gripper_object_width=options.object_width,
         )
+        if options.patience is not None:
+            wait_for_answers(server, options.patience)
         threading.Thread(target=report_arm, args=(server,), daemon=True).start()
         try:
             server.start()

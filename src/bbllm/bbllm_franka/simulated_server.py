@@ -27,8 +27,8 @@ FASTEST = re.compile(rb'fastest joint: ([0-9.]+) rad/s\n')
 class FrankaSim:
     """A server of franka-sim that runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.process = process
+    def __init__(self, address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.address, self.process = address, process
         self._log = log
 
     def fastest_rad_s(self) -> float:
@@ -45,6 +45,10 @@ class FrankaSim:
                 raise WorldError(f'franka-sim did not report its arm within {ANSWER_S:g} s.')
             time.sleep(POLL_S)
         return float(found[-1])
+
+    def has_aborted(self, error: str) -> bool:
+        """Return whether it has ended a motion with an error, by its name in the robot's state."""
+        return re.search(rf'{error}.* -- aborting the motion', self._log.read_text()) is not None
 
     def _reported(self) -> list[bytes]:
         return FASTEST.findall(self._log.read_bytes())
@@ -63,19 +67,26 @@ def interpreter() -> Path:
 
 @contextmanager
 def franka_sim(
-    address: str, *, object_width_m: float | None = None, first: bool = False
+    address: str,
+    *,
+    object_width_m: float | None = None,
+    first: bool = False,
+    patience_s: float | None = None,
 ) -> Iterator[FrankaSim]:
     """
     Serve an arm and a hand at a loopback address; clients find it under that address alone.
 
     It checks every command as a robot does. An object of *object_width_m* is always between its
     fingers [m]. With *first* it runs before all programs without real-time priority, where that is
-    permitted. Raises ConfigError where it is not installed, WorldError where it does not start.
+    permitted. With *patience_s* its clock waits so long for the answer to each state [s], so that
+    it judges each command, and not whether the computer keeps up. Raises ConfigError where it is
+    not installed, WorldError where it does not start.
     """
     model = Path(fr3.__file__).with_name('fr3.xml')
     script = Path(__file__).with_name('franka_sim_server.py')
     more = [] if object_width_m is None else [f'--object-width={object_width_m}']
     more += ['--first'] if first else []
+    more += [] if patience_s is None else [f'--patience={patience_s}']
     with tempfile.NamedTemporaryFile() as log:
         process = subprocess.Popen(
             [interpreter(), '-s', script, address, model, *more],
@@ -90,7 +101,7 @@ def franka_sim(
                     last = text[-2000:].decode(errors='replace')
                     raise WorldError(f'franka-sim does not serve {address}: {last}')
                 time.sleep(0.1)
-            yield FrankaSim(process, Path(log.name))
+            yield FrankaSim(address, process, Path(log.name))
         finally:
             process.terminate()
             try:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,9 @@ from bbllm.arm.driver import FollowError, GoalStatus, GraspGoal, RobotMode, Tole
 from bbllm.core.errors import WorldError
 from bbllm_franka.driver import FrankaDriver
 from bbllm_franka.messages import IGNORE
+from bbllm_franka.simulated_server import FrankaSim
 from bbllm_ros.driver.ros_driver import RosDriver
-from tests.franka.conftest import OBJECT_M, address  # noqa: F401
+from tests.franka.conftest import OBJECT_M, server  # noqa: F401
 from tests.ros.drivers import driver_of, move, recover
 from tests.ros.stacks import PATIENCE_S, Background, Running, process_alive, started, until
 
@@ -24,12 +24,14 @@ pytestmark = pytest.mark.ros
 NODE = 'franka_direct'
 LONG = (1.0, 10.0)
 """A motion that lasts until something ends it [rad, s]."""
+LOST = 'communication_constraints_violation'
 PATIENT = Tolerances(goal_time_s=PATIENCE_S)
 
 
 @pytest.fixture(scope='module')
-def node(ros_domain: int, address: str) -> Iterator[Running]:  # noqa: F811
-    with started((NODE,), params={NODE: {'ip': address, 'simulated_robot': True}}) as running:
+def node(ros_domain: int, server: FrankaSim) -> Iterator[Running]:  # noqa: F811
+    params = {NODE: {'ip': server.address, 'simulated_robot': True}}
+    with started((NODE,), params=params) as running:
         yield running
 
 
@@ -40,9 +42,10 @@ def shared(node: Running) -> RosDriver:
 
 @pytest.fixture
 def arm(shared: RosDriver) -> RosDriver:
-    shared.wait_fresh(PATIENCE_S)
+    # First: what an error has taken down publishes no joint states, which are waited for then.
     if not shared.condition().able:
         recover(shared, allow=lambda: True)
+    shared.wait_fresh(PATIENCE_S)
     shared.begin()
     return shared
 
@@ -94,20 +97,24 @@ def test_moves_the_hand(arm: RosDriver) -> None:
     assert (missed.status, missed.error) == (GoalStatus.ABORTED, '')
 
 
-def test_recovers_after_commands_were_lost(node: Running, arm: RosDriver) -> None:
+def test_recovers_after_commands_were_lost(
+    node: Running,
+    arm: RosDriver,
+    server: FrankaSim,  # noqa: F811
+) -> None:
     running = Background(lambda: arm.follow(move(arm, *LONG), PATIENT))
     until(lambda: abs(arm.joint_state().velocity_rad_s[0]) > 0.05, 'motion')
     control = child_of(node.stack.processes[NODE].pid, 'bbllm_franka.control_process')
 
-    os.kill(control, signal.SIGSTOP)  # the robot stops after 20 commands that do not come
-    time.sleep(0.3)
+    os.kill(control, signal.SIGSTOP)
+    until(lambda: server.has_aborted(LOST), 'end of the motion by the robot')
     os.kill(control, signal.SIGCONT)
 
     ended = running.result()
     assert (ended.status, ended.error_string) == (GoalStatus.ABORTED, DEACTIVATED_TEXT)
     assert not arm.condition(patience_s=PATIENCE_S).able
     stop = recover(arm, allow=lambda: True)
-    assert stop.errors == ('communication_constraints_violation',)
+    assert stop.errors == (LOST,)
     assert arm.condition().able
     arm.begin()
     assert arm.follow(move(arm, -0.1, 1.0), PATIENT).status is GoalStatus.SUCCEEDED
@@ -124,7 +131,7 @@ def child_of(pid: int, module: str) -> int:
 def test_an_arm_whose_node_is_killed_brakes(
     node: Running,
     arm: RosDriver,
-    address: str,  # noqa: F811
+    server: FrankaSim,  # noqa: F811
 ) -> None:
     way = move(arm, *LONG)
     Background(lambda: arm.follow(way, PATIENT))
@@ -134,7 +141,7 @@ def test_an_arm_whose_node_is_killed_brakes(
     os.kill(pid, signal.SIGKILL)
 
     until(lambda: not process_alive(pid), 'end of the node')
-    robot = connected(address)
+    robot = connected(server.address)
     try:
         q = robot.joint_state()
         assert robot.condition().mode is RobotMode.IDLE
@@ -145,7 +152,7 @@ def test_an_arm_whose_node_is_killed_brakes(
         robot.close()
 
 
-def connected(address: str) -> FrankaDriver:  # noqa: F811
+def connected(address: str) -> FrankaDriver:
     """Connect once the robot has noticed that its client is gone."""
     found: list[FrankaDriver] = []
 

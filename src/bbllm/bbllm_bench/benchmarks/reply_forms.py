@@ -8,7 +8,7 @@ from bbllm.core.types import Scene
 from bbllm.skills.shapes import top_z
 from bbllm_bench.oracle.hidden_search import GRIP_BELOW_TOP_M
 from bbllm_bench.oracle.model import our_planners
-from bbllm_bench.oracle.reply_format import PlanLine, plan_reply
+from bbllm_bench.oracle.reply_format import PlanLine, final_places, plan_reply
 
 PLANNERS = our_planners('tabletop')
 """The planners whose form is known: all of this project that play on the table."""
@@ -35,6 +35,8 @@ def reply_in_form(
     match name, request.kind:
         case _, 'check':
             return str(not lines)
+        case _, 'planning_goal':
+            return final_places(lines, scene)
         case 'llm_pop' | 'llm_pop_no_evaluator', 'evaluate':
             return f'FAIL\n{LEFT}' if lines else 'SUCCESS\nAll is done.'
         case 'llm_pop' | 'llm_pop_no_evaluator', _:

@@ -276,8 +276,7 @@ class _ByInstruction:
             calls = (call_text(step, scene) for step in steps)
             return numbered([call for call in calls if call != PASS])
         if request.kind == 'planning_goal':
-            found = final_places(_called(steps, scene), scene)
-            return found or 'cannot: nothing is left to be moved.'
+            return final_places(_called(steps, scene), scene)
         if request.kind in BY_OUTCOMES:
             return plan_reply(request, _called(steps, scene), 'rob0')
         aside = [f'assumed: {question} {option}' for question, option in self._assumed.items()]

@@ -166,7 +166,7 @@ def goal_reply(
 
 
 def final_places(lines: Sequence[PlanLine], scene: Scene) -> str:
-    """Return where the objects of a plan are at its end, as conditions."""
+    """Return where the objects of a plan are at its end, as conditions for a classical planner."""
     held, places = scene.held, dict[str, str]()
     for line in lines:
         if line.skill == 'pick':
@@ -182,7 +182,8 @@ def final_places(lines: Sequence[PlanLine], scene: Scene) -> str:
         else f'on({name}, {target})'
         for name, target in places.items()
     ]
-    return '\n'.join([*found, *([f'held({held})'] if held else [])])
+    found += [f'held({held})'] if held else []
+    return '\n'.join(found) or 'cannot: nothing is left to be moved.'
 
 
 # --- goals of benchmarks of others ------------------------------------------------------------
