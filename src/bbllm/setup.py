@@ -38,6 +38,7 @@ setup(
         ),
         ('share/bbllm/config/recordings/feedback', glob('config/recordings/feedback/*.xz')),
         ('share/bbllm/config/recordings/injection', glob('config/recordings/injection/*.xz')),
+        ('share/bbllm/config/recordings/libero', glob('config/recordings/libero/*.*')),
         ('share/bbllm/config/recordings/robouse', glob('config/recordings/robouse/*.xz')),
         ('share/bbllm/config/rviz', glob('config/rviz/*.rviz')),
         ('share/bbllm/config/scenes', glob('config/scenes/*.yaml')),

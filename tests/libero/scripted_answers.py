@@ -36,6 +36,7 @@ TASK: dict[str, Any] = {
     'budget': 3,
     'rate_hz': 20,
     'surface_m': -0.03,
+    'tool': [[0.4, 0.0, 0.2], [1.0, 0.0, 0.0, 0.0]],
     'action_scale': [0.05, 0.05, 0.05, 0.5, 0.5, 0.5],
     'objects': {
         'can_1': _object('can_1'),

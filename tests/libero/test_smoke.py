@@ -27,6 +27,19 @@ def test_a_task_begins_steps_and_is_checked(worker: Worker) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize('change', ['lan', 'task'])
+def test_a_perturbed_task_asks_in_its_own_words_for_its_own_goal(
+    worker: Worker, change: str
+) -> None:
+    plain, perturbed = worker.tasks(SUITE), worker.tasks(f'{SUITE}_{change}')
+
+    for one, other in zip(plain, perturbed, strict=True):
+        assert other.language != one.language
+        item = other.goal[0][1].removesuffix('_1').replace('_', ' ')
+        assert item in other.language
+
+
+@pytest.mark.slow
 def test_tasks_that_the_benchmark_does_not_ship_are_refused(worker: Worker) -> None:
     with pytest.raises(RefusedError, match='missing'):
         worker.tasks('libero_object_env')

@@ -30,7 +30,11 @@ class ScriptedWorker:
         return ()
 
     def facts(self) -> tuple[tuple[str, str, str], ...]:
-        return (('can_1', 'on', 'basket_1'), ('cabinet_1_top_region', 'is', 'close'))
+        return (
+            ('can_1', 'on', 'basket_1'),
+            ('basket_1', 'in', 'basket_1_contain_region'),
+            ('cabinet_1_top_region', 'is', 'close'),
+        )
 
 
 @dataclass

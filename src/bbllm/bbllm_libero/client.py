@@ -343,6 +343,7 @@ def _task(data: Mapping[str, Any]) -> LiberoTask:
             **data,
             'goal': _goal(data['goal']),
             'action_scale': _array(data['action_scale']),
+            'tool': _placement(data['tool']),
             'objects': {k: ObjectInfo(**fields(v)) for k, v in data['objects'].items()},
             'sites': {k: SiteInfo(**fields(v)) for k, v in data['sites'].items()},
             'joints': {k: JointInfo(**fields(v)) for k, v in data['joints'].items()},

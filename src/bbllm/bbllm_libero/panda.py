@@ -129,6 +129,8 @@ class LiberoTask:
     """Control steps in a second of the simulation."""
     surface_m: float
     """Height of the table or floor that objects stand on [m]."""
+    tool: Placement
+    """The tool as the episode begins."""
     action_scale: Array
     """What an action of 1 asks for, (6,) [m, rad]."""
     objects: Mapping[str, ObjectInfo]

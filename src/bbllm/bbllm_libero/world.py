@@ -209,9 +209,12 @@ def facts_of(task: LiberoTask, found: Sequence[tuple[str, str, str]]) -> list[Fa
     Return what the benchmark's predicates find as facts.
 
     A shut drawer may be neither open nor closed by them, which is a fact of its own: `not_open`.
+    A basket is in its own region by them, which is no fact.
     """
     facts = [
-        Fact(a, relation, STATE_WORDS[b] if relation == 'is' else b) for a, relation, b in found
+        Fact(a, relation, STATE_WORDS[b] if relation == 'is' else b)
+        for a, relation, b in found
+        if relation == 'is' or b not in task.sites or task.sites[b].parent != a
     ]
     joints = {name: info.joints for name, info in task.objects.items()}
     joints |= {name: site.joints for name, site in task.sites.items()}

@@ -37,6 +37,7 @@ class StillPanda:
         """*objects* have a position and parts, sites a position, joints a value."""
         self._parts = {name: parts for name, (_, parts) in objects.items()}
         sites, joints = sites or {}, joints or {}
+        tool = Placement(np.array([0.45, 0.0, 0.25]), DOWN)
         self.task = LiberoTask(
             suite='still',
             number=0,
@@ -47,6 +48,7 @@ class StillPanda:
             budget=600,
             rate_hz=20.0,
             surface_m=0.0,
+            tool=tool,
             action_scale=np.array([0.05] * 3 + [0.5] * 3),
             objects={
                 name: ObjectInfo(
@@ -67,7 +69,7 @@ class StillPanda:
         }
         self.state = State(
             steps=0,
-            tool=Placement(np.array([0.45, 0.0, 0.25]), DOWN),
+            tool=tool,
             q=READY_Q,
             fingers_m=np.array([width_m / 2, -width_m / 2]),
             objects=poses,

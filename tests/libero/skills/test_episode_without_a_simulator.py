@@ -1,5 +1,6 @@
 """An episode from scene to success with the skills as they are, on a robot without physics."""
 
+import numpy as np
 import pytest
 
 from bbllm.core.types import Code, SkillCall, Status
@@ -23,6 +24,21 @@ def test_a_box_goes_into_a_basket_by_the_calls_of_the_expert() -> None:
     assert world.observe().held is None
     assert calls_for(goal, world.observe()) == ()
     assert 0 < world.steps < 300
+
+
+def test_the_hand_returns_to_where_it_began_with_what_is_in_it() -> None:
+    robot = with_a_basket(KinematicPanda)
+    first = robot.state.tool.position_m
+    world = LiberoWorld(robot, SKILLS)  # type: ignore[arg-type]
+    world.execute(SkillCall('pick', ('box_1',)))
+    picked = robot.state.tool.position_m
+
+    outcome = world.execute(SkillCall('return_to_base', ()))
+
+    assert outcome.succeeded
+    assert np.linalg.norm(picked - first) > 0.05
+    assert robot.state.tool.position_m == pytest.approx(first, abs=0.02)
+    assert world.observe().held == 'box_1'
 
 
 @pytest.mark.parametrize(

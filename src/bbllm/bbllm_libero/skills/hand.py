@@ -10,7 +10,7 @@ the ends, the lower side of the palm 40.3 mm.
 
 import numpy as np
 
-from bbllm_libero.panda import State
+from bbllm_libero.panda import Placement, State
 from bbllm_libero.skills.solids import Array, Solids, matrix, together
 
 OPEN_M = 0.08
@@ -31,7 +31,12 @@ _UPPER = (0.0105, 0.0132, 0.0180)
 
 def tips(state: State) -> Array:
     """Return the pose of the fingertips, shape (4, 4)."""
-    pose: Array = matrix(state.tool) @ _SITE_TIPS
+    return tips_at(state.tool)
+
+
+def tips_at(tool: Placement) -> Array:
+    """Return the pose of the fingertips where the grip site is there, shape (4, 4)."""
+    pose: Array = matrix(tool) @ _SITE_TIPS
     return pose
 
 

@@ -7,5 +7,6 @@ OPEN_IT = joint_skill(
     'open',
     'opened',
     pull,
-    'open a drawer, named by its region, or the door of a fixture; the hand has to be empty',
+    'open a drawer, named by its region (X_middle_region is the middle drawer of a cabinet X), or '
+    'the door of a fixture; the hand has to be empty',
 )

@@ -193,26 +193,31 @@ def _run(panda: Panda, args: tuple[str, ...], held: str | None) -> Result:
     return carry(panda, held, place, spot)
 
 
-def carry(panda: Panda, held: str, place: Place, spot: Spot) -> Result:
-    """Carry the held object to a spot, and let go."""
+def carry_over(panda: Panda, held: str, T: Array) -> None:
+    """Move the held object above a pose of the grip site, over all that is in between."""
     state = panda.state
     start = tips(state)
     around = surroundings(panda, state, (held,))
     moving = together([hand_at(np.eye(4)), held_solids(panda, state, held)])
     only = start.copy()
     only[:3, 3] = 0.0
-    turned = spot.T.copy()
+    turned = T.copy()
     turned[:3, 3] = 0.0
     below = together([moving.moved(only), moving.moved(turned)])
-    over = clear_height_m(around, start[:3, 3], spot.T[:3, 3], below) + 0.015
-    hover = spot.T.copy()
-    hover[2, 3] = max(spot.T[2, 3] + 0.02, over)
+    over = clear_height_m(around, start[:3, 3], T[:3, 3], below) + 0.015
+    hover = T.copy()
+    hover[2, 3] = max(T[2, 3] + 0.02, over)
     ways = []
     if start[2, 3] < over:
         rise = start.copy()
         rise[2, 3] = over
         ways.append(rise)
     through(panda, [*ways, hover], CLOSE, near_m=0.012, near_rad=0.08)
+
+
+def carry(panda: Panda, held: str, place: Place, spot: Spot) -> Result:
+    """Carry the held object to a spot, and let go."""
+    carry_over(panda, held, spot.T)
     # What is held may have slipped on the way: aim with where it is now.
     state = panda.state
     if state.width_m <= EMPTY_M:
@@ -242,7 +247,9 @@ PLACE = PandaSkill(
         'place',
         ('target',),
         'put what is in the hand on an object (plate, bowl, stove, cabinet) or into a region or '
-        'container (basket, open drawer, compartment), and let go',
+        'container (basket, compartment, drawer that is open), and let go. Regions are the places '
+        'that things have: of a cabinet, X_top_region is its top drawer and X_top_side the top of '
+        'the cabinet itself; X_contain_region is the room inside X',
         ('put', 'place_on', 'place_in'),
     ),
     _run,

@@ -15,6 +15,8 @@ os.environ.setdefault('MUJOCO_GL', 'osmesa')  # robosuite opens it when it is im
 import mujoco
 import numpy as np
 
+from bbllm_libero.worker.sentences import sentence
+
 SETTLE_STEPS = 5
 """Steps without an action after the initial state (LIBERO, lifelong/evaluate.py)."""
 BUDGET = 600
@@ -59,7 +61,7 @@ class Benchmark:
                 {
                     'number': number,
                     'name': task.name,
-                    'language': ' '.join(str(task.language).split()),
+                    'language': sentence(suite, task.language, problem['language_instruction']),
                     'goal': [[str(word) for word in one] for one in problem['goal_state']],
                     'init_states': len(_init_states(benchmark, suite, number)),
                 }
@@ -80,12 +82,13 @@ class Benchmark:
                 self._episode = None
             self._episode = _Episode(path, seed)
         self._episode.begin(states[init_state], seed)
+        entry = benchmark.get_task(task)
         return {
             'task': {
                 'suite': suite,
                 'number': task,
-                'name': benchmark.get_task(task).name,
-                'language': ' '.join(str(benchmark.get_task(task).language).split()),
+                'name': entry.name,
+                'language': sentence(suite, entry.language, self._episode.words),
                 'init_state': init_state,
                 **self._episode.described(),
             },
@@ -195,6 +198,11 @@ class _Episode:
 
     # --- what the task is -----------------------------------------------------------------------
 
+    @property
+    def words(self) -> list[str]:
+        """What the task's file asks for."""
+        return list(self._env.parsed_problem['language_instruction'])
+
     def described(self) -> dict[str, Any]:
         env, model = self._env, self._model
         controller = env.robots[0].controller
@@ -244,6 +252,7 @@ class _Episode:
             'budget': BUDGET,
             'rate_hz': RATE_HZ,
             'surface_m': float(env.workspace_offset[2] - self._base_m[2]),
+            'tool': self._tool(),
             'action_scale': np.asarray(controller.output_max, float).tolist(),
             'objects': objects,
             'sites': sites,
@@ -301,14 +310,9 @@ class _Episode:
                 touches['arm'].add(name)
                 if one in sides:
                     touches[sides[one]].add(name)
-        site = robot.eef_site_id
         return {
             'steps': self._steps,
-            'tool': _pose(
-                self._point(data.site_xpos[site]),
-                _quat(self._base_rotation.T @ data.site_xmat[site].reshape(3, 3)),
-                scalar_first=False,
-            ),
+            'tool': self._tool(),
             'q': data.qpos[robot._ref_joint_pos_indexes].tolist(),
             'fingers_m': data.qpos[robot._ref_gripper_joint_pos_indexes].tolist(),
             'objects': {name: placed[body] for name, body in self._env.obj_body_id.items()},
@@ -410,6 +414,12 @@ class _Episode:
     def _of_body(self, body: int) -> list[list[float]]:
         rotation = self._base_rotation.T @ self._data.xmat[body].reshape(3, 3)
         return _pose(self._point(self._data.xpos[body]), _quat(rotation), scalar_first=False)
+
+    def _tool(self) -> list[list[float]]:
+        """Return where the grip site is."""
+        site = self._env.robots[0].eef_site_id
+        rotation = self._base_rotation.T @ self._data.site_xmat[site].reshape(3, 3)
+        return _pose(self._point(self._data.site_xpos[site]), _quat(rotation), scalar_first=False)
 
     def _of_site(self, name: str) -> list[list[float]]:
         site = self._data.site(name)
