@@ -348,6 +348,23 @@ def test_of_several_errors_the_one_that_needs_a_person_counts() -> None:
     assert diagnose(shown, hardware_was_down=True).cause is StopCause.JOINT_LIMIT
 
 
+def test_a_step_of_the_commands_points_to_the_network_and_another_refusal_does_not() -> None:
+    step = Stop(
+        cause=StopCause.MOTION_LIMIT, errors=('joint_motion_generator_velocity_discontinuity',)
+    )
+    limit = Stop(
+        cause=StopCause.MOTION_LIMIT,
+        errors=('joint_motion_generator_velocity_limits_violation',),
+    )
+
+    assert step.sentence('lifting red_cube').endswith(
+        'joint motion generator velocity discontinuity, as where commands come late.'
+    )
+    assert 'Check the network' in step.advice
+    assert limit.sentence('lifting red_cube').endswith('velocity limits violation.')
+    assert 'network' not in limit.advice
+
+
 @pytest.mark.parametrize(
     ('shown', 'answered', 'controllers_active', 'up'),
     [

@@ -110,7 +110,9 @@ _FORCE = 'it met more force than it may (too heavy, fixed, or a collision)'
 _SENTENCES = {
     StopCause.UNKNOWN: 'the robot stopped while {doing} and reported no reason.',
     StopCause.REFLEX: 'a reflex stopped the arm while {doing}: {reason}.',
-    StopCause.MOTION_LIMIT: ('the robot refused the motion and stopped while {doing}: {errors}.'),
+    StopCause.MOTION_LIMIT: (
+        'the robot refused the motion and stopped while {doing}: {errors}{late}.'
+    ),
     StopCause.USER_STOP: 'the user stop of the robot was pressed while {doing}.',
     StopCause.COMMUNICATION_LOSS: (
         'the robot lost the packets of its controller and stopped while {doing}.'
@@ -124,6 +126,8 @@ _OUTSIDE = (
     'the robot was stopped from outside while {doing}, without an error of its own: most likely '
     'its user stop was pressed.'
 )
+_LATE = ', as where commands come late'
+_NETWORK = 'Check the network between computer and robot (bbllm doctor --fr3 or --real does).'
 _ADVICE = {
     StopCause.UNKNOWN: (
         'Check the robot and Desk: is the user stop pressed, are the joints locked, is a '
@@ -134,9 +138,7 @@ _ADVICE = {
     StopCause.USER_STOP: (
         'Make sure that nobody is in reach of the arm, then release the user stop.'
     ),
-    StopCause.COMMUNICATION_LOSS: (
-        'Check the network between computer and robot (bbllm doctor --fr3 or --real does).'
-    ),
+    StopCause.COMMUNICATION_LOSS: _NETWORK,
     StopCause.JOINT_LIMIT: 'Guide the joint back into its range by hand.',
     StopCause.SENSOR: 'Keep the base of the robot still, and restart its control in Desk.',
 }
@@ -163,14 +165,26 @@ class Stop:
 
     @property
     def advice(self) -> str:
-        return _ADVICE[self.cause]
+        return _NETWORK if self.is_step else _ADVICE[self.cause]
+
+    @property
+    def is_step(self) -> bool:
+        """
+        Whether the robot stopped since a command differed too much from the one before.
+
+        Lost packets have this effect, too (Troubleshooting of Franka's documentation of its FCI):
+        the robot extrapolates the motion over them.
+        """
+        steps = (error.endswith('_discontinuity') for error in self.errors)
+        return self.cause is StopCause.MOTION_LIMIT and any(steps)
 
     def sentence(self, activity: str) -> str:
         """Return what happened, for the Brain; *activity* as in `lifting red_cube`."""
         text = _SENTENCES[self.cause] if self.reported else _OUTSIDE
         reason = next((_REASONS[error] for error in self.errors if error in _REASONS), _FORCE)
         errors = ', '.join(error.replace('_', ' ') for error in self.errors)
-        return text.format(doing=activity, reason=reason, errors=errors)
+        late = _LATE if self.is_step else ''
+        return text.format(doing=activity, reason=reason, errors=errors, late=late)
 
     def or_known(self, later: Stop) -> Stop:
         """Return the cause that a later diagnosis found, or this where it found no more."""

@@ -123,7 +123,7 @@ def _lost(name: str, losses: Losses) -> Fault:
     return Fault(
         name=name,
         server=FRANKA_SIM,
-        ended=f'{DONE}|COMMUNICATION_LOSS: .*stopped',
+        ended=f'{DONE}|COMMUNICATION_LOSS: .*stopped|discontinuity, as where commands come late',
         strike=_link(losses),
         after=_whole_again,
     )
