@@ -113,6 +113,17 @@ def test_franky_lifts_a_cube_of_the_table(served: TableProcess) -> None:
     assert height_m(served, 'red_cube') == pytest.approx(0.25, abs=0.01)
 
 
+def test_the_readiness_probe_of_franka_sim_passes(served: TableProcess) -> None:
+    probe_at = ['franka_sim.health_check', '--host', served.address, '--timeout', str(ANSWER_S)]
+
+    probe = subprocess.run(
+        [sys.executable, '-m', *probe_at], capture_output=True, text=True, timeout=2 * ANSWER_S
+    )
+
+    assert probe.returncode == 0, probe.stderr
+    assert 'protocol v10' in probe.stdout
+
+
 def test_states_count_milliseconds_and_describe_the_hand(served: TableProcess) -> None:
     served.send('reset')
 

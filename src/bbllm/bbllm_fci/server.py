@@ -66,11 +66,11 @@ class ArmServer(FrankaSimServer):
     """Serves one client at a time, and steps the arm once for each state that it sends."""
 
     server_socket: socket.socket | None
+    udp_socket: socket.socket | None
     _pending_move_response: Any
 
     def __init__(self, arm: TableArm, ip: str, speed: float) -> None:
-        self._arm = arm
-        self._speed = speed
+        self._arm, self._ip, self._speed = arm, ip, speed
         self._cycle_s = 0.0
         self.version = self._client_version = VERSION
         if speed < 1:  # for an answer that has come and is not read yet
@@ -135,6 +135,12 @@ class ArmServer(FrankaSimServer):
             if self._pending_move_response is not None:
                 motion, _, packed = self._pending_move_response
                 self._pending_move_response = (motion, MoveStatus.kEmergencyAborted, packed)
+
+    def start_command_receiver(self) -> None:
+        """Send states from the address that the client has connected to, as a robot does."""
+        assert self.udp_socket is not None
+        self.udp_socket.bind((self._ip, 0))
+        super().start_command_receiver()
 
     def receive_message(self, sock: Any) -> Any:
         header, payload = super().receive_message(sock)
