@@ -20,6 +20,11 @@ from bbllm_fci.serving import READY
 ANSWER_S = 120.0
 """How long the process may take to start and to answer a line, on a busy machine [s]."""
 END_S = 10.0
+SERVE = (
+    'import ctypes, signal; from bbllm.__main__ import main; '
+    'ctypes.CDLL(None).prctl(1, signal.SIGTERM); main()'
+)
+"""`bbllm`, with PR_SET_PDEATHSIG of prctl(2): no table outlives the program that started it."""
 NUMBERS = 7
 """Of an object in the answer to `objects`: position, then quaternion (x, y, z, w)."""
 
@@ -48,7 +53,7 @@ class TableProcess:
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'bbllm', 'up', 'fci', *self._options],
+            [sys.executable, '-c', SERVE, 'up', 'fci', *self._options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
