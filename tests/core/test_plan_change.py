@@ -64,6 +64,14 @@ def test_the_request_of_another_episode_is_no_plan_before() -> None:
     assert [mark for mark, _ in marked_lines(request('pick a'), None)] == ['kept', '']
 
 
+def test_a_request_that_is_no_plan_drops_no_step_of_one() -> None:
+    stopped = ApprovalRequest(
+        kind=RequestKind.RESUME, title='It has stopped', about=('a reflex',), episode_id='e1'
+    )
+
+    assert list(marked_lines(stopped, request('pick a'))) == [('', 'a reflex')]
+
+
 def test_a_terminal_shows_what_has_become_of_each_step(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = request('pick a', 'place a on B'), request('pick a', 'place a on C')
 

@@ -63,9 +63,10 @@ def marked_lines(
     """
     Yield the lines of a request with their marks, its steps as a change; '' is no mark.
 
-    *before* is what was asked for last; only a plan of the same episode counts.
+    *before* is the plan that was asked for last; only one of the same episode counts. A request
+    that is no plan drops nothing.
     """
-    same = before is not None and request.episode_id == before.episode_id
+    same = before is not None and request.steps and before.episode_id == request.episode_id
     lines, n_about = request.lines, len(request.about)
     yield from (('', line) for line in lines[:n_about])
     for step in plan_change(request.steps, before.steps if before and same else (), done):

@@ -50,7 +50,7 @@ class Feed:
         self._rows: list[tuple[int, str]] = []
         self._events: list[str] = []
         self._turns: list[tuple[int, str]] = []
-        self._asked = ApprovalRequest(kind=RequestKind.NOTHING, title='')
+        self._asked = self._plan = ApprovalRequest(kind=RequestKind.NOTHING, title='')
         self._lines: list[tuple[str, str]] = []
         self._episode = 0
         self._episode_id = ''
@@ -153,8 +153,9 @@ class Feed:
             self.set('request', None)
             return
         if request.hash != self._asked.hash:
-            self._lines = [*marked_lines(request, self._asked, self._shown.done_steps)]
+            self._lines = [*marked_lines(request, self._plan, self._shown.done_steps)]
             self._asked = request
+            self._plan = request if request.steps else self._plan
         shown = {'hash': request.hash, 'lines': self._lines, 'doubt': doubt}
         self.set('request', {**to_json(request), **shown})
 

@@ -66,9 +66,9 @@ def show(
     if doubt:
         output.print(f'  ! {escape_line(doubt)}', 'bold red')
     output.print(escape_line(request.title), 'bold')
-    is_changed = before is not None and before.episode_id == request.episode_id
+    same = before is not None and before.episode_id == request.episode_id
     for mark, line in marked_lines(request, before, done):
-        output.print_item(f'{mark} {line}' if is_changed else line)
+        output.print_item(f'{mark} {line}' if same and mark else line)
     picture = predicted_path(episodes_dir() / f'{request.episode_id}.jsonl')
     if request.kind is RequestKind.PLAN and picture.exists():
         output.print_path('predicted', picture)
@@ -208,6 +208,7 @@ def person_prompt(
 
     def work() -> None:
         seen: ApprovalRequest | None = None
+        plan: ApprovalRequest | None = None
         asked: QuestionAsked | None = None
         while not done.is_set():
             question = view.progress.question
@@ -219,9 +220,10 @@ def person_prompt(
             if request is None or request == seen:
                 done.wait(NEXT_S)
                 continue
-            before, seen = seen, request
+            seen = request
             if request.episode_id == episode_id:
-                handle(request, before)
+                handle(request, plan)
+            plan = request if request.steps else plan
 
     thread = threading.Thread(target=work, name='person_prompt', daemon=True)
     thread.start()
