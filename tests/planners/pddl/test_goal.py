@@ -3,7 +3,8 @@
 import pytest
 
 from bbllm.core.errors import GaveUpError, ParseError
-from bbllm_planners.pddl.goal import parse_reply
+from bbllm_planners.pddl.formulas import Atom, Formula, all_of, any_of
+from bbllm_planners.pddl.goal import parse_reply, settled
 from tests.doubles.box_table import BoxTable
 
 SCENE = BoxTable(
@@ -52,3 +53,30 @@ def test_a_reply_that_is_no_goal_is_refused_with_what_would_do(reply: str, expec
 def test_a_task_that_cannot_be_done_is_given_up() -> None:
     with pytest.raises(GaveUpError, match='no elephant'):
         parse_reply('cannot: there is no elephant', SCENE)
+
+
+RED_HOME, BLUE_HOME = Atom('at', ('red', 'home of red')), Atom('at', ('blue', 'home of blue'))
+RED_ON_BLUE, BLUE_AT_A = Atom('on', ('red', 'blue')), Atom('at', ('blue', 'A'))
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        all_of([Atom('at', ('blue', 'B')), RED_HOME]),
+        BLUE_HOME,
+        RED_HOME,  # it stands on blue now, which would have to stay
+    ],
+)
+def test_ways_against_what_has_to_be_at_any_rate_are_left_out(other: Formula) -> None:
+    so = frozenset({RED_HOME, RED_ON_BLUE, BLUE_HOME})
+
+    assert settled(all_of([BLUE_AT_A, any_of([other, RED_ON_BLUE])]), so) == all_of(
+        [BLUE_AT_A, RED_ON_BLUE]
+    )
+
+
+def test_ways_that_are_open_stay() -> None:
+    so = frozenset({RED_HOME, RED_ON_BLUE, BLUE_HOME})
+    goal = all_of([RED_ON_BLUE, any_of([BLUE_HOME, BLUE_AT_A])])
+
+    assert settled(goal, so) == goal

@@ -13,7 +13,7 @@ from bbllm.core.errors import ConfigError
 from bbllm.core.events import Ending, Episode, EventKind, Limits
 from bbllm.core.types import Code, Outcome, SkillCall, Status, Task
 from bbllm.testing import ScriptedModel
-from bbllm_planners.pddl import search, solver
+from bbllm_planners.pddl import search, shortest, solver
 from bbllm_planners.pddl.formulas import Atom, Problem
 from bbllm_planners.pddl.planner import ClassicalPlanner
 from tests.doubles.box_table import BoxTable
@@ -124,9 +124,11 @@ def test_a_goal_without_a_plan_goes_back_k_times(k: int) -> None:
 def test_a_search_that_ran_out_of_time_leaves_open_whether_there_is_a_plan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def give_up(problem: Problem) -> None:
+    def give_up(problem: Problem, *, enough: int) -> None:
         raise solver.NotFoundError('no plan was found in 15 s')
 
+    monkeypatch.setattr(shortest, 'MOST_STATES', 0)
+    monkeypatch.setattr(search, 'program', lambda: '')
     monkeypatch.setattr(search, 'solve', give_up)
     _, model = play(*['on(red_cube, location_A)'] * 2, k=1)
 
@@ -198,3 +200,12 @@ def test_the_words_of_a_planner_that_fails_are_kept(
 
     with pytest.raises(solver.NoPlanError, match='code 3: out of luck'):
         solver.solve(Problem([], frozenset(), Atom('b')))
+
+
+def test_a_search_ends_with_a_plan_that_is_good_enough(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(solver, 'program', script(tmp_path, 'echo "$@" >&2; exit 3'))
+
+    with pytest.raises(solver.NoPlanError, match='--target-cost 2'):
+        solver.solve(Problem([], frozenset(), Atom('b')), enough=2)

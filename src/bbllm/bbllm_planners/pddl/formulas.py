@@ -1,6 +1,6 @@
 """Formulas and problems of PDDL, and their text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -64,7 +64,7 @@ def negation(part: Formula) -> Formula:
     return Not(part)
 
 
-def is_so(formula: Formula, so: Set[Atom]) -> bool:
+def is_so(formula: Formula, so: Container[Atom]) -> bool:
     """Return whether a formula is true where some atoms are."""
     match formula:
         case Not(part):
@@ -75,6 +75,27 @@ def is_so(formula: Formula, so: Set[Atom]) -> bool:
             return any(is_so(part, so) for part in parts)
         case _:
             return formula in so
+
+
+def atoms_of(formula: Formula) -> Iterator[Atom]:
+    """Yield the atoms of a formula."""
+    match formula:
+        case Not(part):
+            yield from atoms_of(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from atoms_of(part)
+        case _:
+            yield formula
+
+
+def conjuncts(formula: Formula) -> Iterator[Formula]:
+    """Yield the parts of a formula that all have to be so."""
+    if not isinstance(formula, And):
+        yield formula
+        return
+    for part in formula.parts:
+        yield from conjuncts(part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +110,10 @@ class Action:
     adds: frozenset[Atom]
     removes: frozenset[Atom]
     cost: int = 0
+
+    def after(self, so: frozenset[Atom]) -> frozenset[Atom]:
+        """Return what is so after it."""
+        return (so - self.removes) | self.adds
 
 
 @dataclass(frozen=True)
@@ -108,7 +133,7 @@ class Problem:
             more = self.learned.get(action, TRUE)
             if not action.needs <= so or action.never & so or not is_so(more, so):
                 return False
-            so = (so - action.removes) | action.adds
+            so = action.after(so)
         return is_so(self.goal, so)
 
     def texts(self) -> tuple[str, str]:

@@ -14,7 +14,7 @@ that the planner considers, asks the check of goals, and states the positions wh
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from bbllm import Kind, Scene, SceneObject, errors
@@ -27,7 +27,17 @@ from bbllm.tables import (
     check_goal,
     parse_goal_reply,
 )
-from bbllm_planners.pddl.formulas import FALSE, TRUE, Atom, Formula, all_of, any_of, negation
+from bbllm_planners.pddl.formulas import (
+    FALSE,
+    TRUE,
+    Atom,
+    Formula,
+    Or,
+    all_of,
+    any_of,
+    conjuncts,
+    negation,
+)
 from bbllm_planners.pddl.grounding import EMPTY, Grounding, Wishes
 
 K = ConditionKind
@@ -175,7 +185,51 @@ def compiled(wanted: Wanted, table: Grounding, scene: Scene, start: Scene) -> Fo
             'another one'
         )
     hands = [] if wanted.goal.to_hold else [EMPTY]
-    return all_of([any_of(ways), *hands])
+    return settled(all_of([any_of(ways), *hands]), table.so)
+
+
+def settled(goal: Formula, so: Set[Atom]) -> Formula:
+    """Leave out the ways that have an object elsewhere than it has to be at any rate."""
+    while True:
+        certain = _with_what_is_below(conjuncts(goal), so)
+        left = all_of(
+            any_of(
+                way
+                for way in part.parts
+                if not any(
+                    _elsewhere(a, b, so)
+                    for a in _with_what_is_below(conjuncts(way), so)
+                    for b in certain
+                )
+            )
+            if isinstance(part, Or)
+            else part
+            for part in conjuncts(goal)
+        )
+        if left == goal:
+            return goal
+        goal = left
+
+
+def _with_what_is_below(parts: Iterable[Formula], so: Set[Atom]) -> Sequence[Formula]:
+    """Add to objects that are where they are now what they stand on, which is then there too."""
+    found = [*parts]
+    for part in found:
+        if isinstance(part, Atom) and part.predicate == 'at' and part in so:
+            below = {atom.args[1] for atom in so if atom.predicate == 'on' and _same(atom, part)}
+            found += (a for a in so if a.predicate == 'at' and a.args[0] in below)
+    return found
+
+
+def _elsewhere(a: Formula, b: Formula, so: Set[Atom]) -> bool:
+    """Return whether two atoms have one object at two positions, other than those it has now."""
+    if not isinstance(a, Atom) or not isinstance(b, Atom) or a == b or {a, b} <= so:
+        return False
+    return {a.predicate, b.predicate} <= {'at', 'on'} and _same(a, b)
+
+
+def _same(a: Atom, b: Atom) -> bool:
+    return a.args[0] == b.args[0]
 
 
 class _Compiler:

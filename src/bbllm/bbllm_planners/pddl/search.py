@@ -28,7 +28,8 @@ from bbllm_planners.pddl.formulas import (
 )
 from bbllm_planners.pddl.goal import NoPositionError, Wanted, compiled
 from bbllm_planners.pddl.grounding import NEAR_M, Grounding
-from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, solve
+from bbllm_planners.pddl.shortest import TooLargeError, fewest_picks, shortened, shortest
+from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, program, solve
 
 MOST_ROUNDS = 12
 """How often a plan is sought anew for what an imagined table has shown."""
@@ -95,8 +96,9 @@ def find_plan(
 
     Raises:
         NoPlanError: There is no plan, or as NotFoundError, none was found; the text is why.
-        ConfigError: The classical planner is not installed.
+        ConfigError: Kairos is not installed.
     """
+    program()
     table = Grounding(scene, wanted.wishes)
     learned: dict[Action, Formula] = {}
     for action in table.actions:
@@ -111,7 +113,7 @@ def find_plan(
     if goal == FALSE:
         raise NoPlanError('its conditions exclude each other')
     for _ in range(MOST_ROUNDS):
-        plan = solve(Problem(actions, table.so, goal, learned))
+        plan = plan_of(Problem(actions, table.so, goal, learned))
         fault = _first_fault(plan, scene, table.so)
         if fault is None:
             return plan
@@ -121,6 +123,17 @@ def find_plan(
         f'each of {MOST_ROUNDS} plans has a call that would be refused, the last '
         f'{" ".join(action.call)}'
     )
+
+
+def plan_of(problem: Problem) -> Sequence[Action]:
+    """Return a shortest plan; where that search is too large, one of Kairos, shortened."""
+    try:
+        plan = shortest(problem)
+    except TooLargeError:
+        return shortened(problem, solve(problem, enough=fewest_picks(problem)))
+    if plan is None:
+        raise NoPlanError('it is proved that no sequence of calls leads there')
+    return plan
 
 
 def _first_fault(
@@ -135,7 +148,7 @@ def _first_fault(
             where = _where(so)
             parts = [where[name] for name in blamed if name in where]
             return action, any_of(map(Not, parts)) if len(parts) == len(blamed) else FALSE
-        so = (so - action.removes) | action.adds
+        so = action.after(so)
     return None
 
 

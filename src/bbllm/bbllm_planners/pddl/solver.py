@@ -59,9 +59,11 @@ def program() -> str:
     return found
 
 
-def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
+def solve(problem: Problem, *, seconds: int | None = None, enough: int = 0) -> Sequence[Action]:
     """
     Return the cheapest plan that one of the searches finds within a time.
+
+    A search ends earlier with a plan that costs no more than is enough.
 
     Raises:
         NoPlanError: There is none.
@@ -74,7 +76,7 @@ def solve(problem: Problem, *, seconds: int | None = None) -> Sequence[Action]:
         for name, text in zip(('domain.pddl', 'problem.pddl'), problem.texts(), strict=True):
             (at / name).write_text(text, encoding='utf-8')
         with ThreadPoolExecutor(len(SEARCHES)) as pool:
-            ended = [*pool.map(partial(_search, command, at, seconds), SEARCHES)]
+            ended = [*pool.map(partial(_search, command, at, seconds, enough), SEARCHES)]
     plans = [[problem.actions[i] for i in plan] for each in ended for plan in each.plans]
     if plans := [plan for plan in plans if problem.is_solved_by(plan)]:
         return min(plans, key=lambda plan: sum(action.cost for action in plan))
@@ -93,9 +95,10 @@ class _Ended:
     why: str = ''
 
 
-def _search(command: str, at: Path, seconds: int, name: str) -> _Ended:
+def _search(command: str, at: Path, seconds: int, enough: int, name: str) -> _Ended:
     words = [command, 'domain.pddl', 'problem.pddl', '--search', name, '--output', f'{name}.plan']
     words += ['--threads', '1', '--seed', '0', '--format', 'ipc', '--memory', str(MEMORY_MB)]
+    words += ['--target-cost', str(enough)] if enough else []
     limit_s = max(1, seconds) * BUSY + OVER_S
     limited = ['sh', '-c', 'ulimit -t "$0" && exec "$@"', str(max(1, seconds)), *words]
     try:
