@@ -174,3 +174,13 @@ def _plan(problem: Problem, words: Sequence[str]) -> list[Action]:
         plan.append(next(a for a in problem.actions if a.call == call and a.needs <= so))
         so = plan[-1].after(so)
     return plan
+
+
+def test_nothing_is_put_on_others_on_the_way_where_that_can_be() -> None:
+    goal = on('a', 'place_1')
+    roomy = problem_of((('a', 'b'), (), ('c',), ()), goal)
+    narrow = problem_of((('a', 'b'), (), ('c',)), goal)
+
+    plan = search.plan_of(roomy, flat=True)
+    assert [action.call[1] for action in plan] == ['b', 'place_3', 'a', 'place_1']
+    assert [action.call[1] for action in search.plan_of(narrow, flat=True)][:2] == ['b', 'c']

@@ -28,7 +28,13 @@ from bbllm_planners.pddl.formulas import (
 )
 from bbllm_planners.pddl.goal import NoPositionError, Wanted, compiled
 from bbllm_planners.pddl.grounding import NEAR_M, Grounding
-from bbllm_planners.pddl.shortest import TooLargeError, fewest_picks, shortened, shortest
+from bbllm_planners.pddl.shortest import (
+    TooLargeError,
+    fewest_picks,
+    shortened,
+    shortest,
+    unstacked,
+)
 from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, program, solve
 
 MOST_ROUNDS = 12
@@ -113,7 +119,8 @@ def find_plan(
     if goal == FALSE:
         raise NoPlanError('its conditions exclude each other')
     for _ in range(MOST_ROUNDS):
-        plan = plan_of(Problem(actions, table.so, goal, learned))
+        problem = Problem(actions, table.so, goal, learned)
+        plan = plan_of(problem, flat=wanted.only_on is None)
         fault = _first_fault(plan, scene, table.so)
         if fault is None:
             return plan
@@ -125,15 +132,25 @@ def find_plan(
     )
 
 
-def plan_of(problem: Problem) -> Sequence[Action]:
-    """Return a shortest plan; where that search is too large, one of Kairos, shortened."""
-    try:
-        plan = shortest(problem)
-    except TooLargeError:
-        return shortened(problem, solve(problem, enough=fewest_picks(problem)))
-    if plan is None:
-        raise NoPlanError('it is proved that no sequence of calls leads there')
-    return plan
+def plan_of(problem: Problem, *, flat: bool = False) -> Sequence[Action]:
+    """
+    Return a shortest plan; where that search is too large, one of Kairos, shortened.
+
+    Args:
+        problem: What is planned for.
+        flat: Whether plans come first that put nothing on other objects on the way. They are
+            fewer, and leave the hand more room.
+    """
+    for each in (unstacked(problem), problem) if flat else (problem,):
+        try:
+            plan = shortest(each)
+        except TooLargeError:
+            break  # the other one is larger still
+        if plan is not None:
+            return plan
+        if each is problem:
+            raise NoPlanError('it is proved that no sequence of calls leads there')
+    return shortened(problem, solve(problem, enough=fewest_picks(problem)))
 
 
 def _first_fault(

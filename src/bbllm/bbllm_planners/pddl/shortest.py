@@ -61,6 +61,18 @@ def shortest(problem: Problem, most_states: int | None = None) -> Sequence[Actio
     return _Search(problem, MOST_STATES if most_states is None else most_states).run()
 
 
+def unstacked(problem: Problem) -> Problem:
+    """Return a problem without actions that put an object on another one on the way."""
+    wanted = {*atoms_of(problem.goal)}
+    names = {action.call[1] for action in problem.actions if action.cost}
+
+    def stacks(action: Action) -> bool:
+        made = (atom for atom in action.adds - wanted if atom.predicate == 'on')
+        return any(atom.args[1] in names for atom in made)
+
+    return replace(problem, actions=[a for a in problem.actions if not stacks(a)])
+
+
 def fewest_picks(problem: Problem) -> int:
     """Return a number of picks that no plan can do without."""
     bound = _Search(problem, 0).bound()
