@@ -35,7 +35,7 @@ from bbllm_planners.pddl.shortest import (
     shortest,
     unstacked,
 )
-from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, program, solve
+from bbllm_planners.pddl.solver import NoPlanError, NotFoundError, solve
 
 MOST_ROUNDS = 12
 """How often a plan is sought anew for what an imagined table has shown."""
@@ -102,9 +102,8 @@ def find_plan(
 
     Raises:
         NoPlanError: There is no plan, or as NotFoundError, none was found; the text is why.
-        ConfigError: Kairos is not installed.
+        ConfigError: Kairos is needed, and is not installed.
     """
-    program()
     table = Grounding(scene, wanted.wishes)
     learned: dict[Action, Formula] = {}
     for action in table.actions:

@@ -53,7 +53,8 @@ def program() -> str:
     found = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if found is None:
         raise errors.ConfigError(
-            'The planner pddl needs the classical planner Kairos, which is not installed. '
+            'This goal needs the classical planner Kairos, which is not installed: the search '
+            'for a shortest plan was too large. '
             'Install it with `pip install kairos-planner`, or take another planner.'
         )
     return found
