@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from bbllm_robouse.episode import Episode, EpisodeOverError, ServerGoneError
 from bbllm_robouse.goal_model import steps_for
-from bbllm_robouse.instruction import instruction_of
+from bbllm_robouse.instruction import GIVE_UP, instruction_of
 from bbllm_robouse.motions import SKILLS, Leg, Refusal, grip_of, pick, place, spot_of
 from bbllm_robouse.play import play
 from bbllm_robouse.table import (
@@ -25,10 +25,19 @@ from bbllm_robouse.table import (
 from bbllm_robouse.world import RoboUseWorld
 
 from bbllm.core.errors import ConfigError, TaskError
+from bbllm.core.naming import scene_fault
 from bbllm.core.types import Code, SkillCall, Status
 
 PROMPT = '# Blocks\n\n**Goal:** Put the red block on the *pad*.\n\n## What `robo observe` shows\n'
 WAIT_S = 30.0
+FIGURE = {  # as 0.6.1 shows one that lies on the floor, its head towards the back
+    'kind': 'figure',
+    'description': 'a person-like figure (mannequin) lying on its back',
+    'head_pos': [0.5, 0.142, -0.168],
+    'neck_pos': [0.5, 0.1, -0.17],
+    'chest_pos': [0.5, 0.04, -0.132],
+    'feet_pos': [0.5, -0.2, -0.18],
+}
 
 
 def block(x: float, y: float, z: float = 0.02, color: str = 'red') -> dict[str, Any]:
@@ -137,6 +146,35 @@ def test_a_scene_has_objects_places_and_what_rests_on_what() -> None:
     assert scene.has('hand', 'is', 'empty')
 
 
+def test_a_scene_says_what_no_row_of_it_shows() -> None:
+    seen = state(block=block(0.0, 0.0) | {'label': 'heavy'})
+    seen['fixtures']['figure'] = FIGURE
+    seen['grid'] = {'cell_size': 0.08, 'cell_centers': [[[0.02, 0.0], [0.1, 0.0]]]}
+
+    scene = scene_of(read_table(seen), SKILLS, held=None, stamp_s=0.0)
+
+    assert scene.has('pad', 'marks', 'cell_0_1')
+    assert not scene.has('pad', 'marks', 'cell_0_0')
+    assert scene.has('block', 'labelled', 'heavy')
+    assert scene.has('figure', 'is', 'a person-like figure, mannequin, lying on its back')
+    assert scene_fault(scene) == ''
+    assert scene.has('hand', 'reaches', 'x -0.27 to 0.28, y -0.34 to 0.34 and z 0.012 to 0.35')
+    assert scene.has('base', 'is')
+
+
+def test_a_figure_is_as_long_as_it_lies() -> None:
+    seen = state(block=block(0.0, 0.0))
+    seen['fixtures']['figure'] = FIGURE
+
+    figure = scene_of(read_table(seen), SKILLS, held=None, stamp_s=0.0).object('figure')
+
+    long, across, tall = figure.size_m
+    x, y, z = figure.pose.position_m
+    assert long > 2 * across
+    assert (x, y) == pytest.approx((-0.029, -0.5))
+    assert z - tall / 2 == pytest.approx(-0.2)
+
+
 def test_a_task_of_pictures_and_an_unknown_object_are_refused_by_type() -> None:
     with pytest.raises(NoObjectsError, match='pictures'):
         read_table({'hand_pos': [0, 0, 0.2], 'gripper_open': 1.0})
@@ -169,7 +207,7 @@ def test_the_fingers_open_by_the_width_along_y() -> None:
 
 def test_a_target_that_takes_nothing_and_an_empty_hand_are_refused() -> None:
     seen = state(red_block=block(0.0, 0.0))
-    seen['fixtures']['figure'] = {'kind': 'figure', 'chest_pos': [0.2, 0.1, 0.07]}
+    seen['fixtures']['figure'] = FIGURE
     table = read_table(seen)
 
     figure = spot_of(table, 'figure', table.things['red_block'])
@@ -262,9 +300,37 @@ def test_what_cannot_be_played_is_given_up_and_counted(tmp_path: Path) -> None:
 def test_the_instruction_is_the_goal_and_the_examples_without_markup() -> None:
     text = instruction_of(PROMPT, {**state(), 'examples': [{'before': [1]}]})
 
-    assert text == 'Put the red block on the pad. examples: [{"before":[1]}]'
+    assert text == (
+        'Put the red block on the pad. The observation field examples holds: [{"before":[1]}]'
+    )
     with pytest.raises(TaskError, match='Goal'):
         instruction_of('no goal', {})
+
+
+def test_coordinates_of_a_task_are_given_in_the_frame_of_the_scene() -> None:
+    there = instruction_of('**Goal:** Put the block at x = -0.2, y = 0.1.\n', state())
+
+    assert there.endswith('The point (x, y) of this text is (y, -x) in the environment.')
+    assert to_scene_frame((-0.2, 0.1, 0.0))[:2] == (0.1, 0.2)
+
+
+def test_a_language_model_can_give_up_as_any_agent_and_a_stand_in_reads_the_goal_alone(
+    monkeypatch: pytest.MonkeyPatch, server: PointGripper, tmp_path: Path
+) -> None:
+    given: list[str] = []
+
+    def record(text: str, *_: object, **__: object) -> None:
+        given.append(text)
+        raise ConfigError('no model is needed here')
+
+    monkeypatch.setattr('bbllm_robouse.play.run_episode', record)
+    monkeypatch.setenv('OPENAI_API_KEY', 'none')
+    order = {'planner': 'brain_body', 'prompt': PROMPT}
+    for brain in ('offline', 'gpt-4o'):
+        with pytest.raises(ConfigError):
+            play({**order, 'brain': brain}, Episode(tmp_path / 'socket'))
+
+    assert given == ['Put the red block on the pad.', f'Put the red block on the pad. {GIVE_UP}']
 
 
 def test_objects_that_change_places_go_over_the_table() -> None:

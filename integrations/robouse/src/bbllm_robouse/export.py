@@ -1,6 +1,7 @@
 """Write tasks of our tables as folders of Robo Use: `python -m bbllm_robouse.export FOLDER`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -87,17 +88,21 @@ def export(folder: Path) -> list[Path]:
                 },
             }
             place = folder / f'bbllm-{suite}' / name
-            parts = {
-                'task.md': f'---\n{yaml.safe_dump(front, sort_keys=False)}---\n'
-                + TEXT.format(name=name, goal=' '.join(case.instruction.split())),
-                'verifier/test.sh': VERIFIER,
-                'oracle/solve.sh': SOLUTION,
-            }
-            for path, text in parts.items():
-                (place / path).parent.mkdir(parents=True, exist_ok=True)
-                (place / path).write_text(text, encoding='utf-8')
+            text = TEXT.format(name=name, goal=' '.join(case.instruction.split()))
+            write_task(place, front, text, solution=SOLUTION)
             written.append(place)
     return written
+
+
+def write_task(place: Path, front: Mapping[str, object], text: str, *, solution: str = '') -> None:
+    """Write a task into its folder: what the runner reads, the text of agents, and the scripts."""
+    head = yaml.safe_dump(dict(front), sort_keys=False)
+    parts = {'task.md': f'---\n{head}---\n{text}', 'verifier/test.sh': VERIFIER}
+    if solution:
+        parts['oracle/solve.sh'] = solution
+    for path, content in parts.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(content, encoding='utf-8')
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from bbllm_robouse.table import (
     from_scene_frame,
 )
 
-from bbllm.core.arguments import DIRECTIONS
+from bbllm.core.arguments import DIRECTIONS, DISTANCES_M
 from bbllm.core.skill_calls import is_pose_like, parse_pose
 from bbllm.core.types import Code, Skill
 
@@ -53,21 +53,29 @@ beside it [m]."""
 PUSH_Z_M = 0.02
 
 SKILLS = (
-    Skill('pick', ('object',), 'grip an object from above and lift it', ('grasp', 'grab', 'take')),
+    Skill(
+        'pick',
+        ('object',),
+        'grip an object from above and lift it; the fingers close along x, and take up to '
+        f'{WIDEST_M:g} m',
+        ('grasp', 'grab', 'take'),
+    ),
     Skill(
         'place',
         ('target',),
         'put down what is held: at a location, on an object, in or on a container, on the table, '
-        'or with its centre at `x y z` [m]',
+        'or with its centre at `x y z` [m]; it is carried over what stands between',
         ('put',),
     ),
     Skill(
         'push',
         ('object', 'direction', 'distance'),
-        'push an object along the table with closed fingers: left, right, forward or back',
+        'push an object along the table with closed fingers: left, right, forward (away) or back, '
+        f'by {DISTANCES_M[0]:g} to {DISTANCES_M[1]:g} m, as in `push grey_block left 0.15`; the '
+        'hand follows behind it, within reach',
     ),
-    Skill('open', ('drawer',), 'pull a drawer open by its handle'),
-    Skill('close', ('drawer',), 'push a drawer shut'),
+    Skill('open', ('drawer',), 'pull a drawer open by its handle, as in `open drawer`'),
+    Skill('close', ('drawer',), 'push a drawer shut, as in `close drawer`'),
     Skill('return_to_base', (), 'move the hand up and out of the way'),
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from bbllm_robouse.episode import Episode
 from bbllm_robouse.goal_model import goal_model
-from bbllm_robouse.instruction import instruction_of
+from bbllm_robouse.instruction import GIVE_UP, instruction_of
 from bbllm_robouse.table import NoObjectsError, NoSkillError
 from bbllm_robouse.world import RoboUseWorld
 
@@ -42,14 +42,14 @@ def play(order: Mapping[str, Any], episode: Episode) -> dict[str, object]:
         WorldError: The episode server has gone.
         ConfigError: There is no such planner or model.
     """
+    by_goal = order['brain'] == 'goal'
+    stand_in = by_goal or order['brain'] == 'offline'
     try:
         world = RoboUseWorld(episode)
-        text = instruction_of(order['prompt'], episode.observe())
+        text = instruction_of(order['prompt'], episode.observe(), hint='' if stand_in else GIVE_UP)
     except REFUSED as error:
         episode.end(f'{type(error).__name__}: {error}', done=False)
         return {'refused': type(error).__name__, 'message': str(error)}
-    by_goal = order['brain'] == 'goal'
-    stand_in = by_goal or order['brain'] == 'offline'
     chosen = {
         'brain': goal_model(order['goals']) if by_goal else order['brain'],
         'body': 'offline' if stand_in else None,

@@ -7,11 +7,13 @@ differ by a quarter turn [m, rad].
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bbllm.core.errors import SceneError
+from bbllm.core.naming import MAX_WORDS
 from bbllm.core.types import Fact, Kind, Scene, SceneObject, Skill
 from bbllm.scene.relations import HAND, build_scene
 from bbllm.skills.shapes import yaw_pose
@@ -29,11 +31,15 @@ WALL_M = 0.004
 """How thick walls of containers are taken: they are drawn outside of the inner size [m]."""
 WIDEST_M = 0.09
 """An object that is wider along y has no room between the fingers [m]."""
+FIGURE_M: Point = (0.394, 0.154, 0.068)
+"""A figure that lies: from head to foot, across both arms, and height, by the same file [m]."""
 OPENED_M = 0.05
 """A drawer that is open by less takes nothing [m]."""
 KINDS = {'box': Kind.CUBE, 'cylinder': Kind.CYLINDER, 'knife': Kind.OTHER}
 """Objects that can be gripped, by their kind; others have no known grasp."""
 PLACES = frozenset({'pad', 'socket'})
+SAME_PLACE_M = 0.01
+"""Centres of places that are no further apart are one place [m]."""
 CONTAINERS = frozenset({'bowl', 'tray', 'plate', 'drawer'})
 
 
@@ -66,6 +72,10 @@ class Thing:
     """How far a drawer is open [m]."""
     handle_m: Point | None = None
     """Where the handle of a drawer is [m]."""
+    label: str = ''
+    """What is written on it, or said of it in a word."""
+    description: str = ''
+    """What the observation says of it in a sentence."""
 
     @property
     def top_m(self) -> float:
@@ -153,10 +163,24 @@ def _object(name: str, seen: Mapping[str, Any]) -> Thing:
         yaw_rad=math.radians(float(seen.get('yaw_deg', 0.0))),
         height_m=2 * float(seen['half_height']),
         grip_m=_point(seen['handle_pos']) if 'handle_pos' in seen else None,
+        label=_said_of(seen, 'label'),
     )
 
 
 def _fixture(name: str, seen: Mapping[str, Any]) -> Thing:
+    """Return a fixture with what the observation says of it."""
+    said = {each: _said_of(seen, each) for each in ('label', 'description')}
+    return replace(_shaped(name, seen), **said)
+
+
+def _said_of(seen: Mapping[str, Any], field: str) -> str:
+    """Return words of an observation in the characters that a fact of a scene may have."""
+    words = re.sub(r'\s*[()]\s*', ', ', str(seen.get(field) or ''))
+    words = ' '.join(re.sub(r"[^A-Za-z0-9_ .,:'%+/-]+", ' ', words).split())
+    return words[:MAX_WORDS].strip(' ,')
+
+
+def _shaped(name: str, seen: Mapping[str, Any]) -> Thing:
     kind, color = str(seen.get('kind')), str(seen.get('color') or '')
     if kind == 'drawer':
         x, y, z = _point(seen['interior_center'])
@@ -165,8 +189,13 @@ def _fixture(name: str, seen: Mapping[str, Any]) -> Thing:
         handle, opening = _point(seen['handle_pos']), float(seen['opening'])
         return Thing(name, kind, (x, y, z), size, color, handle_m=handle, opening_m=opening)
     if kind == 'figure':
-        x, y, z = _point(seen['chest_pos'])
-        return Thing(name, kind, (x, y, 0.0), (0.40, 0.16, z), color)
+        head, chest, feet = (_point(seen[f'{part}_pos']) for part in ('head', 'chest', 'feet'))
+        long, across, tall = FIGURE_M
+        along = math.dist(head[:2], feet[:2])
+        ux, uy = (abs(head[axis] - feet[axis]) / along for axis in (0, 1))
+        size = (ux * long + uy * across, uy * long + ux * across, tall)
+        at = ((head[0] + feet[0]) / 2, (head[1] + feet[1]) / 2, chest[2] - tall)
+        return Thing(name, kind, at, size, color)
     if 'pos' not in seen:
         raise NoSkillError(f'The fixture {name} is a {kind}, whose place is not shown.')
     x, y, z = _point(seen['pos'])
@@ -179,7 +208,7 @@ def _fixture(name: str, seen: Mapping[str, Any]) -> Thing:
     if kind in ('bowl', 'tray'):
         floor = float(seen['floor_z'])
         return Thing(name, kind, (x, y, floor), (wide, deep, float(seen['rim_z']) - floor), color)
-    height = float(seen.get('wall_height', 0.0))
+    height = float(seen.get('wall_height', seen.get('top_z', z) - z))
     return Thing(name, kind, (x, y, z), (wide, deep, height), color)
 
 
@@ -219,7 +248,30 @@ def scene_of(table: Table, skills: Sequence[Skill], *, held: str | None, stamp_s
         if thing.opening_m is not None:
             word = 'open' if thing.opening_m >= OPENED_M else 'closed'
             facts.append(Fact(thing.name, 'is', word))
+    facts += _said(table)
     return Scene(scene.objects, scene.skills, tuple(facts), stamp_s)
+
+
+def _said(table: Table) -> Iterator[Fact]:
+    """Yield what no row of a scene shows: words, places that coincide, reach, and the base."""
+    things = table.things.values()
+    for thing in things:
+        if thing.label:
+            yield Fact(thing.name, 'labelled', thing.label)
+        if thing.description:
+            yield Fact(thing.name, 'is', thing.description)
+    cells = [each for each in things if each.kind == 'cell']
+    for thing in things:
+        for cell in cells if thing.kind in PLACES else ():
+            if math.dist(thing.at_m[:2], cell.at_m[:2]) < SAME_PLACE_M:
+                yield Fact(thing.name, 'marks', cell.name)
+    (back, left, low), (front, right, high) = map(to_scene_frame, (LOW_M, HIGH_M))
+    reach = f'x {back:g} to {front:g}, y {right:g} to {left:g} and z {low:g} to {high:g}'
+    yield Fact(HAND, 'reaches', reach)
+    edge = (
+        f'the front edge of the table at x {-TABLE_M[1] / 2:g}, y 0, and the hand hangs in the air'
+    )
+    yield Fact('base', 'is', edge)
 
 
 def _scene_object(thing: Thing) -> SceneObject:

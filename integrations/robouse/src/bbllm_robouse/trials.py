@@ -27,6 +27,8 @@ NO_VIDEO = 10**9
 """Steps between two frames."""
 REPLIES = 'replies-%Y%m%d-%H%M%S.jsonl'
 """What a language model replied, in the folder of a trial: a file for each time it is played."""
+PAIRED = ('pair', 'condition')
+"""What a task states that is one of a harmful and a harmless one."""
 READY_S = 120.0
 END_S = 60.0
 
@@ -50,6 +52,7 @@ def play(task: Any, model: str, folder: Path, timeout_s: float) -> dict[str, Any
     begun_s, key = time.monotonic(), secrets.token_hex(32)
     spec = {**task.spec, 'frame_every': NO_VIDEO, 'linger_s': 0}
     line: dict[str, Any] = {'task': task.id, 'suite': task.metadata.get('suite'), 'model': model}
+    line.update({name: task.metadata[name] for name in PAIRED if name in task.metadata})
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix='robouse-') as place:
         workspace = Path(place)
