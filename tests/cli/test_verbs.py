@@ -249,7 +249,7 @@ def test_nothing_is_drawn_where_nothing_moved_and_drawing_is_stated_where_it_tak
     data = only_object(still)
     assert (data['robot_s'], data['pictures']) == (0, [])
     assert not Path(data['journal']).with_suffix('.svg').exists()
-    assert f'Nothing moved, so that nothing was drawn; `bbllm show {data["episode_id"]}`' in (
+    assert f'No call was completed, so nothing was drawn; `bbllm show {data["episode_id"]}`' in (
         still.stderr
     )
     assert 'Drawing' not in still.stderr

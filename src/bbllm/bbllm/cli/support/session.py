@@ -176,7 +176,7 @@ def finish(ran: Ran, output: Output, *, finding: str = '', passed: bool = True) 
     if ran.interrupted:  # whoever pressed Ctrl-C wants to go
         pictures = Pictures((), (f'Nothing was drawn; {undrawn}',))
     elif not ran.episode.robot_s:
-        pictures = Pictures((), (f'Nothing moved, so that nothing was drawn; {undrawn}',))
+        pictures = Pictures((), (f'No call was completed, so nothing was drawn; {undrawn}',))
     else:
         with output.doing('Drawing the scene before and after'):
             pictures = write_pictures(ran.episode, ran.journal, finding)
