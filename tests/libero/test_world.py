@@ -69,6 +69,7 @@ def test_scene_has_objects_regions_and_relations_by_truth() -> None:
     facts = set(map(str, scene.facts))
     assert facts == {
         '(cabinet_1 is not_open)',
+        '(cabinet_1 is not_closed)',
         '(hand is empty)',
         '(can_1 on basket_1)',
         '(cabinet_1_top_region is closed)',

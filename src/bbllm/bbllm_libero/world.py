@@ -208,7 +208,8 @@ def facts_of(task: LiberoTask, found: Sequence[tuple[str, str, str]]) -> list[Fa
     """
     Return what the benchmark's predicates find as facts.
 
-    A shut drawer may be neither open nor closed by them, which is a fact of its own: `not_open`.
+    A shut drawer may be neither open nor closed by them, and the knob of a cold stove neither on
+    nor off, which are facts of their own: `not_open` and `not_closed`.
     A basket is in its own region by them, which is no fact.
     """
     facts = [
@@ -221,9 +222,7 @@ def facts_of(task: LiberoTask, found: Sequence[tuple[str, str, str]]) -> list[Fa
     for name in sorted(joints.keys() - {f.subject for f in facts if f.predicate == 'is'}):
         able = {word for joint in joints[name] for word in task.joints[joint].ranges}
         facts += [
-            Fact(name, 'is', f'not_{STATE_WORDS[word]}')
-            for word in ('open', 'turnon')
-            if word in able
+            Fact(name, 'is', f'not_{STATE_WORDS[word]}') for word in STATE_WORDS if word in able
         ]
     return facts
 
