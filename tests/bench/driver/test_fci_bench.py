@@ -49,6 +49,7 @@ def test_the_report_counts_what_was_clean_and_names_what_failed() -> None:
     report = {
         'seed': 4,
         'safety': 'safety_slow',
+        'patience_s': 0.1,
         'trials': [GOOD, BAD],
         'faults': [FAULT],
         'machine': {},
@@ -56,6 +57,7 @@ def test_the_report_counts_what_was_clean_and_names_what_failed() -> None:
         'wall_s': 1.0,
     }
     measures, table = grids_of(report)
+    assert measures.title.endswith('whose clock waits 0.1 s for each command')
     assert dict(measures.rows) == {
         'picks and places that succeeded': '1 of 2',
         'without a reflex': '1 of 2',

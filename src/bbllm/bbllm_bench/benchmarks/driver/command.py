@@ -57,6 +57,12 @@ class DriverRequest:
     )
     trials: int = option('With --fci: picks and places on franka-sim.', default=TRIALS, min=0)
     seed: int = option('With --fci: of the first of them.', default=0, min=0)
+    patience: float | None = option(
+        'With --fci: seconds that the clock of franka-sim waits for each command of the picks and '
+        'places, so that the commands are judged and not the computer; 0.1 does. By default it '
+        'runs in real time.',
+        min=0.001,
+    )
     safety: str = option(
         'With --fci: envelope of the picks and places; safety is that of simulations.',
         default=SLOW,
@@ -115,6 +121,7 @@ def driver(request: DriverRequest) -> None:
             out,
             json=request.json,
             safety=request.safety,
+            patience_s=request.patience,
         )
         return
     need_ros('bbllm bench driver')

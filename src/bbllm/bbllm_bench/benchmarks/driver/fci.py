@@ -42,11 +42,12 @@ def bench_fci(
     *,
     json: bool,
     safety: str,
+    patience_s: float | None = None,
 ) -> None:
     """
     Play picks and places and faults, and write the report; the former only by our driver.
 
-    *safety* names the envelope of the picks and places.
+    *safety* names the envelope of the picks and places; for *patience_s* see `franka_sim`.
 
     Exits with 1 where a pick or place failed or met a reflex, or a fault of our driver ended
     otherwise than expected.
@@ -61,7 +62,7 @@ def bench_fci(
     start_s = time.perf_counter()
     played: list[FciTrial] = []
     if trials and BBLLM in clients and FRANKA_SIM in servers:
-        with franka_sim(FRANKA_SIM_IP, object_width_m=OBJECT_M, first=True):
+        with franka_sim(FRANKA_SIM_IP, object_width_m=OBJECT_M, first=True, patience_s=patience_s):
             jobs = [(FRANKA_SIM_IP, seed + i, safety) for i in range(trials)]
             played = run_trials(fci_trial, jobs, 1, every=10)
     faults = [job for job in fault_jobs(clients, seed) if FAULTS[job[0]].server in servers]
@@ -69,6 +70,7 @@ def bench_fci(
         'machine': describe_machine(),
         'seed': seed,
         'safety': safety,
+        'patience_s': patience_s,
         'trials': played,
         'faults': run_trials(provoked, faults, 1, 1),
         'load': os.getloadavg(),
@@ -119,6 +121,8 @@ def _trials_grid(report: dict[str, Any]) -> Grid:
         'lowest share of commands in time': number(min(t.success_rate for t in trials), 2),
     }
     title = f'libfranka against {FRANKA_SIM}, seed {report["seed"]}, envelope {report["safety"]}'
+    if patience_s := report['patience_s']:
+        title += f', whose clock waits {patience_s:g} s for each command'
     return grid_of(title, [{'measure': name, 'value': value} for name, value in measures.items()])
 
 
