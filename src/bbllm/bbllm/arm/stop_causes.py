@@ -165,10 +165,10 @@ class Stop:
 
     @property
     def advice(self) -> str:
-        return _NETWORK if self.is_step else _ADVICE[self.cause]
+        return _NETWORK if self.is_discontinuity else _ADVICE[self.cause]
 
     @property
-    def is_step(self) -> bool:
+    def is_discontinuity(self) -> bool:
         """
         Whether the robot stopped since a command differed too much from the one before.
 
@@ -183,7 +183,7 @@ class Stop:
         text = _SENTENCES[self.cause] if self.reported else _OUTSIDE
         reason = next((_REASONS[error] for error in self.errors if error in _REASONS), _FORCE)
         errors = ', '.join(error.replace('_', ' ') for error in self.errors)
-        late = _LATE if self.is_step else ''
+        late = _LATE if self.is_discontinuity else ''
         return text.format(doing=activity, reason=reason, errors=errors, late=late)
 
     def or_known(self, later: Stop) -> Stop:
