@@ -13,10 +13,11 @@ from bbllm_franka.simulated_server import FrankaSim, franka_sim, interpreter
 
 OBJECT_M = 0.04
 """Width of what is always between the fingers [m]."""
-PATIENCE_S = 0.1
+PATIENCE_S = 0.05
 """
-How long the server waits for an answer [s], so that tests do not depend on the load; after 20 that
-do not come it ends the motion. `bbllm bench driver --fci franka-sim` runs in real time.
+How long the server waits for an answer [s], so that tests do not depend on the load. After 20 that
+do not come it ends the motion: before the 2 s after which a node without joint states has gone.
+`bbllm bench driver --fci franka-sim` runs in real time.
 """
 
 
